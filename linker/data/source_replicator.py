@@ -98,19 +98,19 @@ class SourceReplicator:
         if because or state is None:
             return self._sender.send(Declined(frame.subscription, MirrorError.NOT_SET, because))
         if frame.from_timestamp >= 0:
-            return self._begin_at_time(frame)
+            return self._begin_at_time(frame, state)
         return self._compare(frame, state, now)
 
-    def _begin_at_time(self, frame: Subscribe) -> Effects:
+    def _begin_at_time(self, frame: Subscribe, begun: PartitionState) -> Effects:
         """A later subscription of the partition, or the end of this one, makes the answer useless."""
-        waiting = self._add(frame, -1)
+        waiting = self._add(frame, begun, -1)
 
         def found(answer: OffsetFound, now: Instant) -> Effects:
-            state = self._serving(frame.partition)
             if self._subscriptions.get(waiting.number) is not waiting:
                 return []
+            state = self._serving(waiting)
             if state is None:
-                return self._end(waiting, self._why_not(frame.partition))
+                return self._end(waiting)
             waiting.position = answer.offset if answer.offset >= 0 else state.high_watermark
             self._ready.add(waiting.number)
             return self._pump(now)
@@ -118,9 +118,10 @@ class SourceReplicator:
         find = partial(FindOffset, partition=frame.partition, timestamp=frame.from_timestamp)
         return [self._region.ask(find, found)]
 
-    def _add(self, frame: Subscribe, position: Offset) -> Subscription:
+    def _add(self, frame: Subscribe, state: PartitionState, position: Offset) -> Subscription:
         topic = self._region.view.image.topics_by_name[frame.partition.topic]
-        subscription = subscription_of(frame, position, is_chained=topic.writer is not None)
+        is_chained = topic.writer is not None
+        subscription = subscription_of(frame, state, position, is_chained=is_chained)
         self._subscriptions[subscription.number] = subscription
         self._numbers[subscription.partition] = subscription.number
         if subscription.is_chained:
@@ -140,24 +141,28 @@ class SourceReplicator:
             if subscription is not None:
                 yield subscription.partition, offset
 
-    def _serving(self, partition: TopicPartition) -> PartitionState | None:
-        """None where this node does not lead the partition, or its log is not open."""
-        state = self._region.view.partition_state(partition)
-        return state if state is not None and state.is_serving else None
+    def _serving(self, subscription: Subscription) -> PartitionState | None:
+        """None where this node does not lead the partition in the same epoch any more, or its log is not open."""
+        state = self._region.view.partition_state(subscription.partition)
+        if state is None or not state.is_serving:
+            return None
+        return state if state.leader_epoch == subscription.leader_epoch else None
 
     def _why_not(self, partition: TopicPartition) -> str:
         state = self._region.view.partition_state(partition)
+        if state is not None and state.is_serving:
+            return f"{partition} has leader epoch {state.leader_epoch} here now"
         if state is not None and state.is_leader:
             return f"{partition} is offline"
         return f"broker {self._region.view.broker_id} does not lead {partition}"
 
     def led(self, partitions: Iterable[TopicPartition], now: Instant) -> Effects:
-        """These partitions may have new leaders: those that another broker leads are not sent any more."""
+        """These partitions may have new leaders, or new leader epochs: those are not sent any more."""
         effects: Effects = []
         for partition in partitions:
             subscription = self._subscriptions.get(self._numbers.get(partition, 0))
-            if subscription is not None and self._serving(partition) is None:
-                effects += self._end(subscription, self._why_not(partition))
+            if subscription is not None and self._serving(subscription) is None:
+                effects += self._end(subscription)
         return effects
 
     def _compare(self, frame: Subscribe, state: PartitionState, now: Instant) -> Effects:
@@ -172,7 +177,7 @@ class SourceReplicator:
             )
             if error is not MirrorError.NO_ERROR:
                 return self._sender.send(Declined(frame.subscription, error, because, start))
-        subscription = self._add(frame, start)
+        subscription = self._add(frame, state, start)
         self._ready.add(subscription.number)
         effects: Effects = []
         if start >= state.log_start_offset:
@@ -213,7 +218,7 @@ class SourceReplicator:
             return []
         self._ready.add(subscription.number)
         effects = self._pump(now)
-        state = self._serving(partition)
+        state = self._serving(subscription)
         if state is None:
             return effects  # the read above has ended the subscription, or the next beacon does
         if subscription.position >= state.high_watermark:
@@ -232,8 +237,8 @@ class SourceReplicator:
         effects: Effects = []
         for number in list(self._stale):
             subscription = self._subscriptions[number]
-            if self._serving(subscription.partition) is None:
-                effects += self._end(subscription, self._why_not(subscription.partition))
+            if self._serving(subscription) is None:
+                effects += self._end(subscription)
         return effects
 
     def _send_bounds(self, changed: list[tuple[int, OffsetBounds]], now: Instant) -> Effects:
@@ -244,7 +249,7 @@ class SourceReplicator:
         for number in numbers:
             self._stale.pop(number, None)
             subscription = self._subscriptions[number]
-            state = self._serving(subscription.partition)
+            state = self._serving(subscription)
             if not subscription.agreed or state is None:
                 continue
             bounds = bounds_of(state, subscription, self._origin_lag, now)
@@ -276,9 +281,9 @@ class SourceReplicator:
         return effects
 
     def _take_turn(self, subscription: Subscription, now: Instant) -> Effects:
-        state = self._serving(subscription.partition)
+        state = self._serving(subscription)
         if state is None:
-            return self._end(subscription, self._why_not(subscription.partition))
+            return self._end(subscription)
         offset = max(subscription.position, state.log_start_offset)
         if offset >= state.high_watermark:
             outrun = offset > subscription.position or not subscription.agreed
@@ -309,11 +314,11 @@ class SourceReplicator:
         return effects + self._pump(now)
 
     def _offer(self, subscription: Subscription, read: HighWatermarkRead, now: Instant) -> Effects:
-        state = self._serving(subscription.partition)
+        state = self._serving(subscription)
         if read.error not in (KafkaError.NONE, KafkaError.OFFSET_OUT_OF_RANGE):
             return self._end(subscription, f"{subscription.partition}: {read.error.name}")
         if state is None:
-            return self._end(subscription, self._why_not(subscription.partition))
+            return self._end(subscription)
         if read.error is KafkaError.NONE and not len(read.data):
             because = f"{read.partition} holds nothing at {read.offset}, below its high watermark"
             return self._end(subscription, because)
@@ -394,6 +399,8 @@ class SourceReplicator:
             )
         return effects
 
-    def _end(self, subscription: Subscription, because: str) -> Effects:
+    def _end(self, subscription: Subscription, because: str = "") -> Effects:
+        """Because of something, or because the partition is not sent from here any more."""
         self.unsubscribe(subscription.number)
+        because = because or self._why_not(subscription.partition)
         return self._sender.send(Declined(subscription.number, MirrorError.NOT_SET, because))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from brokers.ids import Buffer, Instant, Offset, TopicPartition
+from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.records.batch import iter_headers
 from brokers.region import PartitionState, RegionView
 from linker.frames import NOWHERE, OffsetBounds, SegmentPosition, Subscribe
@@ -19,12 +19,15 @@ OriginLag: TypeAlias = Callable[[TopicPartition, Instant], int]
 class Subscription:
     """`position` is the next offset to send, -1 while it is looked for; `sent_bounds` are those that were sent last.
 
+    `leader_epoch` is the one in which it began: a later one may have another log below `position`, as that of a region
+    that was restored from its own mirror.
     `segment`: where `position` is in the source's log; until that has agreed, where `asked_at` is, the end of the
     destination's log. `is_chained`: the topic is a mirror itself.
     """
 
     number: int
     partition: TopicPartition
+    leader_epoch: LeaderEpoch
     position: Offset
     agreed: bool = False
     reading: bool = False
@@ -80,11 +83,15 @@ class Subscription:
         return max(0, sum(state.segment_sizes[first:]) - self.segment.size)
 
 
-def subscription_of(frame: Subscribe, position: Offset, *, is_chained: bool) -> Subscription:
+def subscription_of(
+    frame: Subscribe, state: PartitionState, position: Offset, *, is_chained: bool
+) -> Subscription:
+    """`state` is the partition's when it was asked for."""
     return Subscription(
-        frame.subscription,
-        frame.partition,
-        position,
+        number=frame.subscription,
+        partition=frame.partition,
+        leader_epoch=state.leader_epoch,
+        position=position,
         weight=frame.weight,
         asked_at=frame.offset,
         segment=frame.segment,

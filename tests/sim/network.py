@@ -82,6 +82,8 @@ class Network:
         self.world = world
         self.rng: Random = world.rng("network")
         self.calm = False
+        self.regions: dict[str, str] = {}  # of places; clients are in none, and near to all
+        self.wan_ms = 0  # what a path between two regions takes longer
         self._weather = weather
         self._pipes: dict[Pipe, None] = {}
         self._blocked: dict[tuple[str, str], int] = {}  # from, to -> until when
@@ -99,7 +101,13 @@ class Network:
         delay = 1 + int(self.rng.random() * self._weather.latency_ms)
         if not self.calm and self.rng.random() < self._weather.spike_rate:
             delay += self.rng.randrange(50, 1500)
+        if self._are_far(one, other):
+            delay += self.wan_ms
         return self.opens(one, other) + delay
+
+    def _are_far(self, one: str, other: str) -> bool:
+        regions = self.regions.get(one), self.regions.get(other)
+        return None not in regions and regions[0] != regions[1]
 
     def opens(self, one: str, other: str) -> int:
         """When something can leave; now, unless the path is blocked."""

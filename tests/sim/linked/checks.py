@@ -1,11 +1,11 @@
 """What must be true of a mirror, when the weather is over and all replicas of each region are equal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from brokers.ids import BrokerId, Offset, TopicPartition
 from tests.sim.disks import Disk
 from tests.sim.evidence import Batch, batches, committed_in, log_start
-from tests.sim.linked.federation import LinkedFederation, Region
+from tests.sim.linked.federation import Region
 from tests.sim.regions.checks import end_of
 from tests.sim.regions.inspection import Inspector
 
@@ -17,11 +17,13 @@ def first_disk(region: Region, inspector: Inspector, partition: TopicPartition) 
 
 
 def behind(
-    federation: LinkedFederation, disks: dict[str, dict[TopicPartition, Disk]]
+    partitions: Iterable[TopicPartition],
+    source: Mapping[TopicPartition, Disk],
+    mirror: Mapping[TopicPartition, Disk],
 ) -> Iterator[str]:
     """How the mirror differs from its source."""
-    for partition in federation.partitions():
-        there, here = disks["west"].get(partition), disks["east"].get(partition)
+    for partition in partitions:
+        there, here = source.get(partition), mirror.get(partition)
         if here is None or there is None:
             yield f"{partition} is not in both regions"
             continue

@@ -1,24 +1,33 @@
-"""Two regions of several nodes each, `west` linked to `east`, on one network."""
+"""Two or three regions of several nodes each on one network; `west` is linked to `east`, and either to `north`."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
 from functools import partial
 
-from brokers.ids import BrokerId, Offset, TopicPartition
+from brokers.ids import OFFSETS_TOPIC, BrokerId, Offset, TopicPartition
 from tests.sim.disks import Disk
-from tests.sim.evidence import Batch, folder_of, parse
+from tests.sim.evidence import Batch, commits, folder_of, parse
 from tests.sim.network import Network
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import DATA_PORT, LINK_PORT, TOPIC, Cluster, MakeNode, place
-from tests.sim.regions.weather import RegionWeather, Shape
+from tests.sim.regions.weather import RegionWeather
 from tests.sim.world import World
 
-SOURCE, DESTINATION = "west", "east"
-FIRST_OF_DESTINATION = 21
+SOURCE, DESTINATION, THIRD = "west", "east", "north"
+FIRST_OF = {SOURCE: 1, DESTINATION: 21, THIRD: 41}  # the number of its first node
 
 
 class MirrorBroken(Exception):
     """A mirror holds what its source does not."""
+
+
+class Topology(Enum):
+    """Where the third region is, if there is one."""
+
+    PAIR = "west-east"
+    CHAIN = "west-east-north"
+    FAN_OUT = "west-east+west-north"
 
 
 class Region(Cluster):
@@ -33,21 +42,30 @@ class Region(Cluster):
         network: Network,
     ) -> None:
         self.written: dict[tuple[TopicPartition, Offset], set[bytes]] = {}
+        self.covered: dict[TopicPartition, set[tuple[Offset, Offset]]] = {}  # what was ever written
         self.source: Region | None = None
         self.is_mirror = True  # of `source`, until it is stopped
         self._marks: dict[TopicPartition, Offset] = {}
         super().__init__(world, weather, make_node, Disk, region=region, network=network)
+        network.regions.update({place(number): region for number in self.nodes})
 
     def on_write(self, number: BrokerId, path: str, data: bytes) -> None:
         super().on_write(number, path, data)
         partition = folder_of(path)
-        if partition is None or partition.topic != TOPIC:
+        if partition is None or partition.topic not in (TOPIC, OFFSETS_TOPIC):
             return
         for batch in parse(data):
-            known = self.written.setdefault((partition, batch.base_offset), set())
-            if self.source is not None and self.is_mirror and batch.data not in known:
-                self._check(number, partition, batch)  # else it is a copy of what is here
-            known.add(batch.data)
+            if partition.topic == OFFSETS_TOPIC:
+                self._check_commits(number, batch)
+            else:
+                self._hear(number, partition, batch)
+
+    def _hear(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
+        known = self.written.setdefault((partition, batch.base_offset), set())
+        if self.source is not None and self.is_mirror and batch.data not in known:
+            self._check(number, partition, batch)  # else it is a copy of what is here
+        known.add(batch.data)
+        self.covered.setdefault(partition, set()).add((batch.base_offset, batch.next_offset))
 
     def _check(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
         """P2, at each write: the source wrote these bytes at this offset, and has committed them."""
@@ -64,6 +82,22 @@ class Region(Cluster):
             raise MirrorBroken(
                 f"n{number} writes {partition} up to {batch.next_offset}, the source has committed {committed}"
             )
+
+    def _check_commits(self, number: BrokerId, batch: Batch) -> None:
+        """P6, at each write: no group is taken beyond the data here, nor further than its members have asked."""
+        if self.source is None or not self.is_mirror:
+            return
+        for group, partition, offset in commits(batch):
+            tried = self.testimony.tried.get((group, partition), 0)
+            if offset > tried:
+                raise MirrorBroken(
+                    f"n{number} commits {offset} of {partition} for {group}, which came to {tried}"
+                )
+            held = self.high_watermark(partition)
+            if offset > held:
+                raise MirrorBroken(
+                    f"n{number} commits {offset} of {partition} for {group}, the mirror has {held}"
+                )
 
     def high_watermark(self, partition: TopicPartition) -> Offset:
         """The highest that any replica knew while it lived."""
@@ -91,27 +125,49 @@ class Region(Cluster):
         return ",".join(f"{place(number)}:{DATA_PORT}" for number in self.brokers)
 
 
+@dataclass(frozen=True)
+class Ends:
+    """The two regions of one link, and who dials."""
+
+    world: World
+    source: Region
+    destination: Region
+    source_dials: bool = False
+
+    @property
+    def regions(self) -> tuple[Region, Region]:
+        return self.source, self.destination
+
+
 class LinkedFederation:
-    """Both regions have the same weather."""
+    """`weathers` has each region's, by its name. `first` is the link from `west` to `east`."""
 
     def __init__(
         self,
         world: World,
-        weather: RegionWeather,
+        weathers: Mapping[str, RegionWeather],
         make_node: MakeNode = Node,
         *,
+        topology: Topology = Topology.PAIR,
         source_dials: bool = False,
     ) -> None:
-        self.source_dials = source_dials
         self.world = world
-        self.weather = weather
-        self.network = Network(world, weather)
-        self.source = Region(world, weather, make_node, SOURCE, self.network)
-        self.destination = Region(
-            world, _of_destination(weather), make_node, DESTINATION, self.network
+        self.network = Network(world, weathers[SOURCE])
+        self.regions = tuple(
+            Region(world, weather, make_node, name, self.network)
+            for name, weather in weathers.items()
         )
+        self.source, self.destination = self.regions[:2]
         self.destination.source = self.source
-        self.destination.testimony.idempotent = self.source.testimony.idempotent
+        self.third = self.regions[2] if len(self.regions) > 2 else None
+        if self.third is not None:
+            is_chain = topology is Topology.CHAIN
+            self.third.source = self.destination if is_chain else self.source
+        self.first = Ends(world, self.source, self.destination, source_dials)
+        self._join()
+
+    def _join(self) -> None:
+        """Every node reaches every other, and clients are the same people everywhere."""
         directory = {
             f"{place(number)}:{port}": node
             for number, node in self.nodes.items()
@@ -119,20 +175,14 @@ class LinkedFederation:
         }
         for node in self.nodes.values():
             node.streams.directory = directory
-
-    @property
-    def regions(self) -> tuple[Region, Region]:
-        return self.source, self.destination
+        for region in self.regions[1:]:
+            region.testimony.idempotent = self.source.testimony.idempotent
+            region.testimony.tried = self.source.testimony.tried
+            region.testimony.trims = self.source.testimony.trims
 
     @property
     def nodes(self) -> dict[BrokerId, Node]:
-        return {**self.source.nodes, **self.destination.nodes}
+        return {number: node for region in self.regions for number, node in region.nodes.items()}
 
     def partitions(self) -> list[TopicPartition]:
         return self.source.partitions()
-
-
-def _of_destination(weather: RegionWeather) -> RegionWeather:
-    shape = weather.shape
-    there = Shape(shape.controllers, shape.brokers, shape.combined, FIRST_OF_DESTINATION)
-    return replace(weather, shape=there)

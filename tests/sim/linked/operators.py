@@ -17,7 +17,7 @@ from linker.config import OF_A_SOURCE
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked, Elsewhere
 from linker.records.mirror_state import MirrorState
-from tests.sim.linked.federation import LinkedFederation, Region
+from tests.sim.linked.federation import Ends, Region
 from tests.sim.regions.cluster import ADMIN_PORT, TOPIC, place
 from tests.sim.world import Promise
 
@@ -42,20 +42,23 @@ AUTOMATIC = {
 
 
 class LinkOperator:
-    """One person who sees both regions."""
+    """One person who sees both regions of a link."""
 
-    def __init__(self, federation: LinkedFederation) -> None:
-        self._federation = federation
-        self._world = federation.world
-        self._rng = federation.world.rng("link operator")
+    def __init__(self, ends: Ends, link: str = LINK) -> None:
+        self.link = link
+        self._ends = ends
+        self._world = ends.world
+        self._rng = ends.world.rng(f"operator of {link}")
         self._last_ticket = 1 << 40
         self.mirror: MirrorDescription | None = None  # as last described
         self.fences_source = False  # producers go on at the source, whatever becomes of the mirror
+        self.policy = "fail"  # where the source has lost what the mirror holds
 
     async def begin(self) -> None:
         """The link and the mirror."""
         fetchers = str(self._rng.choice((1, 1, 2)))
         configs = {**CONFIGS, "num.cluster.link.fetchers": fetchers}
+        configs["mirror.divergence.policy"] = self.policy
         configs["source.fencing.enable"] = str(self.fences_source).lower()
         configs |= self._pace()
         is_automatic = self._rng.random() < 0.3
@@ -66,13 +69,16 @@ class LinkOperator:
             while not isinstance(await self._ask(DescribeMirror(TOPIC)), MirrorDescription):
                 await self._world.sleep(200)
         else:
-            await self._until(CreateMirror(link=LINK, mirror_topic=TOPIC), "TOPIC_ALREADY_EXISTS")
-        self._federation.destination.testimony.made[TOPIC] = self._federation.source.testimony.made[
-            TOPIC
-        ]
+            await self._until(
+                CreateMirror(link=self.link, mirror_topic=TOPIC), "TOPIC_ALREADY_EXISTS"
+            )
+        source, destination = self._ends.source.testimony, self._ends.destination.testimony
+        while TOPIC not in source.made:  # it is a mirror itself, which was made and not told yet
+            await self._world.sleep(LOOK_MS)
+        destination.made[TOPIC] = source.made[TOPIC]
 
     def _pace(self) -> dict[str, str]:
-        rng = self._world.rng("pace")
+        rng = self._world.rng(f"pace of {self.link}")
         return {
             "replica.fetch.min.bytes": str(rng.choice((1, 1, 5_000))),
             "replica.fetch.wait.max.ms": str(rng.choice((50, 300))),
@@ -80,44 +86,53 @@ class LinkOperator:
         }
 
     async def _link(self, configs: dict[str, str], fetchers: str) -> None:
-        if self._federation.source_dials:
+        if self._ends.source_dials:
             await self._dial_from_source(configs, fetchers)
         else:
-            configs["bootstrap.servers"] = self._federation.source.bootstrap_servers
-            await self._until(CreateLink(name=LINK, configs=configs), "CLUSTER_LINK_EXISTS")
+            configs["bootstrap.servers"] = self._ends.source.bootstrap_servers
+            await self._until(CreateLink(name=self.link, configs=configs), "CLUSTER_LINK_EXISTS")
 
     async def _dial_from_source(self, configs: dict[str, str], fetchers: str) -> None:
         """First at the destination, which then waits for its source."""
         here = {**configs, "connection.mode": "INBOUND"}
-        await self._until(CreateLink(name=LINK, configs=here), "CLUSTER_LINK_EXISTS")
+        await self._until(CreateLink(name=self.link, configs=here), "CLUSTER_LINK_EXISTS")
         # The answer with the secret may have been lost, so another one is made.
-        described = await self._until(SetLinkSecret(LINK), "")
+        described = await self._until(SetLinkSecret(self.link), "")
         there = {name: value for name, value in CONFIGS.items() if name in OF_A_SOURCE}
         there |= {"link.mode": "SOURCE", "num.cluster.link.fetchers": fetchers}
-        there["bootstrap.servers"] = self._federation.destination.bootstrap_servers
-        source = self._federation.source
-        command = CreateLink(name=LINK, configs=there, secret=described.secret)
+        there["bootstrap.servers"] = self._ends.destination.bootstrap_servers
+        source = self._ends.source
+        command = CreateLink(name=self.link, configs=there, secret=described.secret)
         await self._until(command, "CLUSTER_LINK_EXISTS", source)
 
     async def end(self, verb: str) -> None:
         """Promote or fail over, until the topic is an ordinary one."""
         while True:
-            await self._ask(ChangeMirrors(verb=verb, link=LINK, topics=(TOPIC,), timeout_ms=5_000))
+            await self._ask(
+                ChangeMirrors(verb=verb, link=self.link, topics=(TOPIC,), timeout_ms=5_000)
+            )
             if await self.describe() is MirrorState.STOPPED:
-                self._federation.destination.is_mirror = False
+                self._ends.destination.is_mirror = False
                 return
+
+    async def mend(self) -> None:
+        """For as long as there is anybody: a mirror whose source has lost what it holds is restored."""
+        while True:
+            await self._world.sleep(1_000)
+            if await self.describe() is MirrorState.FAILED:
+                await self._ask(RestoreMirrors(self.link, (TOPIC,)))
 
     async def restore(self) -> None:
         """The first region mirrors the second one: asks until it does."""
-        source = self._federation.source
-        configs = {**CONFIGS, "bootstrap.servers": self._federation.destination.bootstrap_servers}
+        source = self._ends.source
+        configs = {**CONFIGS, "bootstrap.servers": self._ends.destination.bootstrap_servers}
         await self._until(CreateLink(name=BACK, configs=configs), "CLUSTER_LINK_EXISTS", source)
         while True:
             await self._ask(RestoreMirrors(BACK, (TOPIC,)), source)
             answer = await self._ask(DescribeMirror(TOPIC), source)
             if isinstance(answer, MirrorDescription):
                 if answer.record.state in (MirrorState.PENDING_RESTORE, MirrorState.ACTIVE):
-                    source.source = self._federation.destination
+                    source.source = self._ends.destination
                 if answer.record.state is MirrorState.ACTIVE:
                     return
 
@@ -138,7 +153,7 @@ class LinkOperator:
 
     async def _ask(self, command: Command, region: Region | None = None) -> Any:
         """Any broker; then the coordinator, if that broker knows it. In the destination, unless it says another."""
-        region = region or self._federation.destination
+        region = region or self._ends.destination
         answer = await self._ask_at(region, self._rng.choice(region.brokers), command)
         if isinstance(answer, Elsewhere):
             at = next(

@@ -16,11 +16,11 @@ from brokers.region import (
 from federation.node import RegionNode
 from linker.events import FrameArrived, Send
 from linker.frames import AskBeacon, Subscribe
+from tests.sim.linked.runs import Adjust
+from tests.sim.linked.weather import LinkedWeather
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import MakeNode
-from tests.sim.regions.weather import RegionWeather, Shape
-
-Adjust = Callable[[RegionWeather], RegionWeather]
+from tests.sim.regions.weather import Shape
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,12 @@ def _stormy(**changes: Any) -> Adjust:
         "ailing_disk_mean_ms": 0,
         "replication": 3,
         "min_insync": 2,
+        "wipe_mean_ms": 0,
+        "meddles": False,
         "latency_ms": 10,
         "duration_ms": 9_000,
     }
-    return lambda weather: replace(weather, **(settled | changes))
+    return lambda weather: weather.alone().everywhere(**(settled | changes))
 
 
 class _View:
@@ -174,8 +176,8 @@ CUT_TOO_EARLY = Plant(
 )
 
 # These are found by runs with the way back.
-TRUNCATE_UNSEALED = Plant(Unsealed, range(20), "restore", lambda weather: weather)
-FOLLOW_BY_OFFSET = Plant(ByOffset, range(20), "restore", lambda weather: weather)
+TRUNCATE_UNSEALED = Plant(Unsealed, range(20), "restore", LinkedWeather.alone)
+FOLLOW_BY_OFFSET = Plant(ByOffset, range(20), "restore", LinkedWeather.alone)
 
 # And this by runs with reversals.
-REVERSE_UNDRAINED = Plant(Undrained, range(40), "reverse", lambda weather: weather)
+REVERSE_UNDRAINED = Plant(Undrained, range(40), "reverse", LinkedWeather.alone)

@@ -1,20 +1,16 @@
 """One run of one seed: a failover while both regions are written to, and the way back of the first one.
 
 Afterwards both have the same log, and what the first one had acknowledged beyond the cut is in its orphan store (P5).
+So has a third region that mirrors either.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from brokers.ids import TopicPartition
-from tests.sim.disks import Disk
-from tests.sim.linked import checks
-from tests.sim.linked.federation import MirrorBroken
-from tests.sim.linked.runs import LinkedRun
+from tests.sim.linked.federation import Region
+from tests.sim.linked.runs import Adjust, LinkedRun
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import MakeNode
 from tests.sim.regions.producers import ALL, Producer
-from tests.sim.regions.weather import RegionWeather
 from tests.sim.world import Promise
 
 
@@ -26,37 +22,38 @@ class RestoreRun(LinkedRun):
         seed: int,
         show: Callable[[str], None] | None = None,
         *,
-        adjust: Callable[[RegionWeather], RegionWeather] = lambda weather: weather,
+        adjust: Adjust = lambda weather: weather,
         make_node: MakeNode = Node,
     ) -> None:
         super().__init__(
             seed,
             show,
-            adjust=lambda weather: adjust(replace(weather, groups=0)),
+            adjust=lambda weather: adjust(weather.everywhere(groups=0)),
             make_node=make_node,
-            ending="failover",
+            ending="restore",
         )
         self.operator.fences_source = self.world.rng("fencing").random() < 0.5
         idempotent = self.world.rng("later clients").random() < 0.7
         there = self.federation.destination
         self.successor = Producer(there, "producer1", idempotent=idempotent, acks=ALL)
+        if self.second is not None:
+            self.second.policy = self.world.rng("policy").choice(("fail", "truncate"))
 
     async def _end(self, begun: Promise) -> None:
-        await super()._end(begun)
+        """A third region that mirrors the first one follows it back: what it has beyond is sealed, too."""
+        await begun
+        await self.operator.end("failover")
+        if self.second is not None:
+            self.world.spawn(self.second.mend())
         self.world.spawn(self.successor.run())
         await self.world.sleep(self.world.rng("return").randrange(100, 4_000))
         await self.operator.restore()
 
     def _undone(self) -> list[str]:
         """The first producer is refused for ever: its topic is a mirror."""
-        self.federation.destination.stopping = True
         return [] if self.successor.drained else [f"{self.successor.name} is not drained"]
 
-    def _missing(self) -> list[str]:
-        return super()._missing() or list(checks.behind(self.federation, self._disks()))
-
-    def _judge_mirror(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
-        for partition in self.federation.partitions():
-            west, east = disks["west"][partition], disks["east"][partition]
-            for finding in checks.different(partition, east, west):
-                raise MirrorBroken(finding)
+    @property
+    def mirrored(self) -> list[tuple[Region, Region]]:
+        west, east = self.federation.first.regions
+        return [(east, west), *self.mirrored_further]

@@ -4,7 +4,6 @@ Afterwards both have the same log, and it holds every record that either has ack
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from brokers.ids import TopicPartition
 from linker.answers import MirrorDescription
@@ -12,14 +11,13 @@ from linker.commands import ChangeMirrors, CreateLink, DescribeMirror, SetLinkSe
 from linker.records.mirror_record import MirrorRecord
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
-from tests.sim.linked import checks, verdict
+from tests.sim.linked import verdict
 from tests.sim.linked.federation import MirrorBroken, Region
-from tests.sim.linked.operators import CONFIGS, LINK, LinkOperator
-from tests.sim.linked.runs import LinkedRun
+from tests.sim.linked.operators import CONFIGS, LinkOperator
+from tests.sim.linked.runs import Adjust, LinkedRun
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import TOPIC, MakeNode
 from tests.sim.regions.producers import ALL, Producer
-from tests.sim.regions.weather import RegionWeather
 from tests.sim.world import Promise
 
 
@@ -28,19 +26,19 @@ class ReversingOperator(LinkOperator):
 
     async def _link(self, configs: dict[str, str], fetchers: str) -> None:
         """Each region dials the other, or the source dials for both directions."""
-        source, destination = self._federation.regions
+        source, destination = self._ends.regions
         both = {**configs, "link.mode": "BIDIRECTIONAL", "num.cluster.link.fetchers": fetchers}
         there = {**CONFIGS, "link.mode": "BIDIRECTIONAL"}
         there["bootstrap.servers"] = destination.bootstrap_servers
         secret = ""
-        if self._federation.source_dials:
+        if self._ends.source_dials:
             both["connection.mode"] = "INBOUND"
         else:
             both["bootstrap.servers"] = source.bootstrap_servers
-        await self._until(CreateLink(name=LINK, configs=both), "CLUSTER_LINK_EXISTS")
-        if self._federation.source_dials:
-            secret = (await self._until(SetLinkSecret(LINK), "")).secret
-        command = CreateLink(name=LINK, configs=there, secret=secret)
+        await self._until(CreateLink(name=self.link, configs=both), "CLUSTER_LINK_EXISTS")
+        if self._ends.source_dials:
+            secret = (await self._until(SetLinkSecret(self.link), "")).secret
+        command = CreateLink(name=self.link, configs=there, secret=secret)
         await self._until(command, "CLUSTER_LINK_EXISTS", source)
 
     async def swap(self, topic: Region, mirror: Region, verb: str = "") -> None:
@@ -49,13 +47,16 @@ class ReversingOperator(LinkOperator):
         while True:
             timeout_ms = self._rng.choice((500, 3_000, 10_000))
             await self._ask(
-                ChangeMirrors(verb=verb, link=LINK, topics=(TOPIC,), timeout_ms=timeout_ms), mirror
+                ChangeMirrors(verb=verb, link=self.link, topics=(TOPIC,), timeout_ms=timeout_ms),
+                mirror,
             )
             here, there = await self._record(mirror), await self._record(topic)
             if here is None or there is None or here.state is not MirrorState.STOPPED:
                 continue
             if there.state is MirrorState.PAUSED:
-                await self._ask(ChangeMirrors(verb="resume", link=LINK, topics=(TOPIC,)), topic)
+                await self._ask(
+                    ChangeMirrors(verb="resume", link=self.link, topics=(TOPIC,)), topic
+                )
             elif there.state is MirrorState.ACTIVE:
                 return
 
@@ -65,53 +66,57 @@ class ReversingOperator(LinkOperator):
 
 
 class ReversalRun(LinkedRun):
-    """`swaps`: how often the regions change places."""
+    """`swaps`: how often the regions change places. One producer follows the topic, the other one stays."""
+
+    operator: ReversingOperator
 
     def __init__(
         self,
         seed: int,
         show: Callable[[str], None] | None = None,
         *,
-        adjust: Callable[[RegionWeather], RegionWeather] = lambda weather: weather,
+        adjust: Adjust = lambda weather: weather,
         make_node: MakeNode = Node,
+        swaps: int = 0,
     ) -> None:
         super().__init__(
             seed,
             show,
-            adjust=lambda weather: adjust(replace(weather, groups=0)),
+            adjust=lambda weather: adjust(weather.everywhere(groups=0)),
             make_node=make_node,
             ending="reverse",
         )
-        self.operator: ReversingOperator = ReversingOperator(self.federation)
-        self.swaps = self.world.rng("swaps").choice((1, 2, 3, 4))
-        source, destination = self.federation.regions
-        source.source = destination
+        self.operator = ReversingOperator(self.federation.first)
+        self.swaps = swaps or self.world.rng("swaps").choice((1, 2, 3, 4))
+        west, east = self.federation.first.regions
+        west.source = east
         idempotent = self.world.rng("later clients").random() < 0.7
-        there = self.federation.destination
-        self.producers.append(Producer(there, "producer1", idempotent=idempotent, acks=ALL))
+        self.producers = [
+            Producer(west, "producer0", idempotent=True, acks=ALL, follows=(east,)),
+            Producer(east, "producer1", idempotent=idempotent, acks=ALL),
+        ]
 
     async def _end(self, begun: Promise) -> None:
         await begun
-        topic, mirror = self.federation.regions
+        topic, mirror = self.federation.first.regions
         for _ in range(self.swaps):
             await self.operator.swap(topic, mirror)
             topic, mirror = mirror, topic
             await self.world.sleep(self.world.rng("next swap").randrange(100, 3_000))
 
     def _undone(self) -> list[str]:
-        """The producer of the region that has the mirror is refused for ever."""
-        self.federation.destination.stopping = True
-        primary = self.producers[self.swaps % 2]
-        return [] if primary.drained else [f"{primary.name} is not drained"]
+        """Where `east` has the mirror, its own producer is refused for ever."""
+        wanted = self.producers[: 1 + self.swaps % 2]
+        return [f"{each.name} is not drained" for each in wanted if not each.drained]
 
-    def _missing(self) -> list[str]:
-        return super()._missing() or list(checks.behind(self.federation, self._disks()))
+    @property
+    def mirrored(self) -> list[tuple[Region, Region]]:
+        west, east = self.federation.first.regions
+        first = (east, west) if self.swaps % 2 else (west, east)
+        return [first, *self.mirrored_further]
 
-    def _judge_mirror(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
-        for partition in self.federation.partitions():
-            west, east = disks["west"][partition], disks["east"][partition]
-            for finding in checks.different(partition, west, east):
-                raise MirrorBroken(finding)
+    def _judge_mirrors(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
+        super()._judge_mirrors(disks)
         for region in self.federation.regions:
             for finding in verdict.unsealed(region):
                 raise MirrorBroken(finding)

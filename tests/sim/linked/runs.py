@@ -1,16 +1,16 @@
-"""One run of one seed: two regions in bad weather, then healing, then the mirror must be its source's equal."""
+"""One run of one seed: regions in bad weather, then healing, then every mirror must be its source's equal."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from random import Random
+from collections.abc import Callable, Iterator
 
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
 from tests.sim.evidence import log_start
 from tests.sim.linked import checks, verdict
-from tests.sim.linked.federation import LinkedFederation, MirrorBroken
+from tests.sim.linked.federation import Ends, LinkedFederation, MirrorBroken, Region
 from tests.sim.linked.operators import LinkOperator
+from tests.sim.linked.wan import WanStorm
+from tests.sim.linked.weather import LinkedWeather, drawn
 from tests.sim.nodes import Node
 from tests.sim.regions.admins import Admin
 from tests.sim.regions.checks import end_of
@@ -18,117 +18,132 @@ from tests.sim.regions.cluster import MakeNode
 from tests.sim.regions.inspection import Inspector
 from tests.sim.regions.members import GroupMember
 from tests.sim.regions.producers import ALL, Producer
+from tests.sim.regions.readers import Reader
+from tests.sim.regions.rescue import Rescuer
 from tests.sim.regions.storms import Storm
-from tests.sim.regions.weather import RegionWeather, Shape, draw
 from tests.sim.runs import Outcome, Stuck
-from tests.sim.weather import Crashes
 from tests.sim.world import START, Promise, World
 
 CALM_MS_MAX = 180_000
 STEP_MS = 250
-SHAPES = (
-    Shape(3, 3, combined=True),
-    Shape(1, 3, combined=True),
-    Shape(1, 2, combined=True),
-    Shape(3, 3, combined=False),
-    Shape(1, 1, combined=True),
-)
+TO_NORTH = "to-north"  # the second link
 
-
-def drawn(rng: Random) -> tuple[RegionWeather, str]:
-    """What befalls both regions, and how the mirror ends. Acknowledged records last: P2 speaks of those."""
-    weather = draw(rng)
-    shape = rng.choices(SHAPES, (6, 3, 2, 1, 1))[0]
-    replication = min(rng.choice((3, 3, 2)), shape.brokers)
-    ending = rng.choice(("none", "none", "promote", "failover"))
-    crashes = rng.choice((Crashes.KILL, Crashes.POWER))
-    return (
-        replace(
-            weather,
-            shape=shape,
-            crashes=crashes,
-            replication=replication,
-            min_insync=min(2, replication),
-            observers=0,
-            wipe_mean_ms=0,
-            reseats=False,
-            producers=1,
-            groups=rng.choice((0, 1)),
-        ),
-        ending,
-    )
+Adjust = Callable[[LinkedWeather], LinkedWeather]
 
 
 class LinkedRun:
-    """Everything that takes part. `adjust` may change the drawn weather, `ending` how the mirror ends."""
+    """Everything that takes part. `adjust` may change the drawn weather, `ending` how the mirror in `east` ends."""
 
     def __init__(
         self,
         seed: int,
         show: Callable[[str], None] | None = None,
         *,
-        adjust: Callable[[RegionWeather], RegionWeather] = lambda weather: weather,
+        adjust: Adjust = lambda weather: weather,
         make_node: MakeNode = Node,
         ending: str = "",
     ) -> None:
         self.world = World(seed, show)
-        weather, ending_drawn = drawn(self.world.rng("weather"))
-        self.ending = ending or ending_drawn
-        self.weather = adjust(weather)
-        self.world.note("weather", f"{self.weather.describe()} ending={self.ending}")
-        source_dials = self.world.rng("initiation").random() < 0.4
-        self.world.note("link", f"dialed by the {'source' if source_dials else 'destination'}")
+        self.weather = adjust(drawn(self.world.rng("weather")))
+        self.ending = ending or self.weather.ending
+        self.world.note("weather", self.weather.describe())
         self.federation = LinkedFederation(
-            self.world, self.weather, make_node, source_dials=source_dials
+            self.world,
+            self.weather.regions,
+            make_node,
+            topology=self.weather.topology,
+            source_dials=self.weather.source_dials,
         )
-        self.storms = [Storm(region) for region in self.federation.regions]
+        self.storms: list[WanStorm | Storm] = [
+            WanStorm(self.federation, self.weather.wan),
+            *(Storm(region) for region in self.federation.regions),
+        ]
         for region in self.federation.regions:
             region.remember_ends()
         self.inspectors = [Inspector(region) for region in self.federation.regions]
-        self.admin = Admin(self.federation.source)
-        self.operator = LinkOperator(self.federation)
-        idempotent = self.world.rng("clients").random() < 0.7
-        source = self.federation.source
+        self.admins = [Admin(region) for region in self.federation.regions]
+        self.operator = LinkOperator(self.federation.first)
+        self.second = self._second_operator()
+        self._make_clients()
+
+    def _second_operator(self) -> LinkOperator | None:
+        """Of the link to the third region."""
+        third = self.federation.third
+        if third is None:
+            return None
+        assert third.source is not None
+        source_dials = self.world.rng("second link").random() < 0.4
+        return LinkOperator(Ends(self.world, third.source, third, source_dials), TO_NORTH)
+
+    def _make_clients(self) -> None:
+        rng = self.world.rng("clients")
+        source, destination = self.federation.source, self.federation.destination
+        idempotent = rng.random() < 0.7
         self.producers = [Producer(source, "producer0", idempotent=idempotent, acks=ALL)]
         self.members = [
-            GroupMember(source, f"group{index}") for index in range(self.weather.groups)
+            GroupMember(source, f"group{index}") for index in range(self.weather.first.groups)
         ]
+        self.readers = [Reader(destination, "reader0")] if rng.random() < 0.4 else []
 
     def execute(self) -> Outcome:
         """Raises what was found."""
         self._begin()
         for storm in self.storms:
             storm.begin()
-        half = self.weather.duration_ms // 2
-        begun = self.world.spawn(self.operator.begin())
+        half = self.weather.first.duration_ms // 2
+        begun = self.world.spawn(self._link())
         self._pass(half)
         ended = self.world.spawn(self._end(begun)) if self.ending != "none" else begun
         self._pass(half)
         self.world.note("storm", "ends")
         for storm in self.storms:
             storm.end()
-        self._settle(lambda: [] if begun.done else ["the mirror is not made"])
+        self._rescue()
+        self._settle(lambda: [] if begun.done else ["a mirror is not made"])
         self._settle(lambda: [] if ended.done else [f"{self.ending} is pending"])
-        self.federation.source.stopping = True
+        self._stop_clients()
         self._settle(self._undone)
         for inspector in self.inspectors:
             self.world.spawn(inspector.watch())
         self._settle(self._missing)
         return self._close()
 
+    async def _link(self) -> None:
+        """Both links at once: in a chain the second one waits for the mirror of the first."""
+        second = None if self.second is None else self.world.spawn(self.second.begin())
+        await self.operator.begin()
+        if second is not None:
+            await second
+
     async def _end(self, begun: Promise) -> None:
         await begun
         await self.operator.end(self.ending)
 
+    def _rescue(self) -> None:
+        for region in self.federation.regions:
+            self.world.spawn(Rescuer(region).watch())
+
+    def _stop_clients(self) -> None:
+        for region in self.federation.regions:
+            region.stopping = True
+
     def _begin(self) -> None:
         for node in self.federation.nodes.values():
             node.start()
-        prepared = self.world.spawn(self.admin.prepare())
+        prepared = self.world.spawn(self.admins[0].prepare())
         if not self.world.run(self.world.now + CALM_MS_MAX, lambda: prepared.done):
             raise Stuck("the source was not set up")
-        clients: list[Producer | GroupMember] = [*self.producers, *self.members]
+        clients: list[Producer | GroupMember | Reader] = [
+            *self.producers,
+            *self.members,
+            *self.readers,
+        ]
         for client in clients:
             self.world.spawn(client.run())
+        if self.weather.first.meddles:
+            self.world.spawn(self.admins[0].meddle())
+            for admin in self.admins[1:]:
+                self.world.spawn(admin.move_about())
 
     def _pass(self, milliseconds: int) -> None:
         until = self.world.now + milliseconds
@@ -146,15 +161,47 @@ class LinkedRun:
 
     def _undone(self) -> list[str]:
         left = [f"{each.name} is not drained" for each in self.producers if not each.drained]
-        return left + [f"{each.name} has not left" for each in self.members if not each.left]
+        left += [f"{each.name} has not left" for each in self.members if not each.left]
+        return left + ["an admin waits for an answer" for each in self.admins if not each.is_idle]
 
     def _missing(self) -> list[str]:
         if any(inspector.rounds == 0 for inspector in self.inspectors):
             return ["nobody has looked yet"]
         left = [line for inspector in self.inspectors for line in inspector.missing()]
-        if left or self.ending != "none":
-            return left
-        return list(checks.behind(self.federation, self._disks())) or list(self._uncarried())
+        return left or list(self._behind())
+
+    @property
+    def mirrored(self) -> list[tuple[Region, Region]]:
+        """(source, mirror) of all mirrors that live at the end."""
+        first = self.federation.first.regions
+        return self.mirrored_further + ([first] if self.ending == "none" else [])
+
+    @property
+    def mirrored_further(self) -> list[tuple[Region, Region]]:
+        third = self.federation.third
+        return [] if third is None or third.source is None else [(third.source, third)]
+
+    def _behind(self) -> Iterator[str]:
+        disks = self._disks()
+        for source, mirror in self.mirrored:
+            there, here = disks[source.region], disks[mirror.region]
+            names = f"{source.region}-{mirror.region}: "
+            partitions = source.partitions()
+            found = list(checks.behind(partitions, there, here))
+            yield from (names + each for each in found or self._uncarried(partitions, there, here))
+
+    def _uncarried(
+        self,
+        partitions: list[TopicPartition],
+        there: verdict.Disks,
+        here: verdict.Disks,
+    ) -> Iterator[str]:
+        ends = {each: end_of(here[each], each) for each in partitions}
+        starts = {each: log_start(here[each], each) for each in partitions}
+        for index in range(2):
+            place = TopicPartition(OFFSETS_TOPIC, index)
+            if place in there:
+                yield from checks.uncarried(there[place], here.get(place), place, ends, starts)
 
     def _disks(self) -> dict[str, dict[TopicPartition, Disk]]:
         return {
@@ -164,19 +211,6 @@ class LinkedRun:
             }
             for region, inspector in zip(self.federation.regions, self.inspectors, strict=True)
         }
-
-    def _uncarried(self) -> list[str]:
-        disks = self._disks()
-        partitions = self.federation.partitions()
-        ends = {each: end_of(disks["east"][each], each) for each in partitions}
-        starts = {each: log_start(disks["east"][each], each) for each in partitions}
-        found: list[str] = []
-        for index in range(2):
-            place = TopicPartition(OFFSETS_TOPIC, index)
-            there, here = disks["west"].get(place), disks["east"].get(place)
-            if there is not None:
-                found += checks.uncarried(there, here, place, ends, starts)
-        return found
 
     # --- the verdict ---
 
@@ -198,26 +232,35 @@ class LinkedRun:
         )
 
     def _judge(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
-        self._judge_mirror(disks)
+        self._judge_mirrors(disks)
         for region, inspector in zip(self.federation.regions, self.inspectors, strict=True):
             verdict.judge_region(region, inspector, disks[region.region])
 
-    def _judge_mirror(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
+    def _judge_mirrors(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
+        for source, mirror in self.mirrored:
+            there, here = disks[source.region], disks[mirror.region]
+            for partition in source.partitions():
+                for finding in checks.different(partition, there[partition], here[partition]):
+                    raise MirrorBroken(f"{source.region}-{mirror.region}: {finding}")
+        if self.ending in ("promote", "failover"):
+            self._judge_cut(disks["west"], disks["east"])
+
+    def _judge_cut(self, there: verdict.Disks, here: verdict.Disks) -> None:
         for partition in self.federation.partitions():
             cut = self._cut_of(partition)
-            for finding in checks.different(
-                partition, disks["west"][partition], disks["east"][partition], cut
-            ):
+            if partition not in here:
+                assert not cut
+                continue
+            for finding in checks.different(partition, there[partition], here[partition], cut):
                 raise MirrorBroken(finding)
-            end = end_of(disks["east"][partition], partition)
-            if cut is not None and end != max(cut, 0):
+            end = end_of(here[partition], partition)
+            if end != max(cut, log_start(here[partition], partition)):
                 raise MirrorBroken(f"{partition} was cut at {cut}, and ends at {end}")
 
-    def _cut_of(self, partition: TopicPartition) -> int | None:
+    def _cut_of(self, partition: TopicPartition) -> int:
         """Where the mirror was cut; it ends there, as nobody writes to it."""
         mirror = self.operator.mirror
-        if self.ending == "none" or mirror is None:
-            return None
+        assert mirror is not None
         assert mirror.record.state is MirrorState.STOPPED
         assert mirror.record.cut is not None
         if partition.partition >= len(mirror.record.cut.partitions):

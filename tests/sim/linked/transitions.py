@@ -5,7 +5,7 @@ links then. Afterwards the promises hold as after a storm.
 """
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Final
 
@@ -15,14 +15,15 @@ from linker.errors import LinkRefusal
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
 from tests.sim.linked import checks, verdict
-from tests.sim.linked.federation import MirrorBroken
-from tests.sim.linked.operators import LINK, LinkOperator
+from tests.sim.linked.federation import MirrorBroken, Region
+from tests.sim.linked.operators import LinkOperator
 from tests.sim.linked.reversals import ReversingOperator
 from tests.sim.linked.runs import CALM_MS_MAX, LinkedRun
 from tests.sim.linked.steps import Crash, SteppedNode, Steps
+from tests.sim.linked.weather import LinkedWeather
 from tests.sim.regions.cluster import TOPIC, MakeNode
 from tests.sim.regions.producers import ALL, Producer
-from tests.sim.regions.weather import RegionWeather, Shape
+from tests.sim.regions.weather import Shape
 from tests.sim.runs import Outcome, Stuck
 from tests.sim.weather import Crashes
 from tests.sim.world import Promise
@@ -47,7 +48,7 @@ class TransitionOperator(ReversingOperator):
     async def pause_and_resume(self) -> None:
         for verb, state in (("pause", MirrorState.PAUSED), ("resume", MirrorState.ACTIVE)):
             while await self.describe() is not state:
-                await self._ask(ChangeMirrors(verb=verb, link=LINK, topics=(TOPIC,)))
+                await self._ask(ChangeMirrors(verb=verb, link=self.link, topics=(TOPIC,)))
 
     async def promote(self) -> None:
         await self.end("promote")
@@ -62,25 +63,25 @@ class TransitionOperator(ReversingOperator):
         await self._world.sleep(1_500)
 
     async def reverse_and_start(self) -> None:
-        await self.swap(*self._federation.regions, "reverse-and-start")
+        await self.swap(*self._ends.regions, "reverse-and-start")
 
     async def reverse_and_pause(self) -> None:
-        await self.swap(*self._federation.regions, "reverse-and-pause")
+        await self.swap(*self._ends.regions, "reverse-and-pause")
 
     async def delete(self) -> None:
         """With its mirror; then the source's half."""
         while not await self._is_gone():
-            await self._ask(DeleteLink(name=LINK, force=True))
+            await self._ask(DeleteLink(name=self.link, force=True))
         await self.describe()
-        self._federation.destination.is_mirror = False
-        source = self._federation.source
-        while self._federation.source_dials and not isinstance(
-            await self._ask(DescribeLink(LINK), source), LinkRefusal
+        self._ends.destination.is_mirror = False
+        source = self._ends.source
+        while self._ends.source_dials and not isinstance(
+            await self._ask(DescribeLink(self.link), source), LinkRefusal
         ):
-            await self._ask(DeleteLink(name=LINK), source)
+            await self._ask(DeleteLink(name=self.link), source)
 
     async def _is_gone(self) -> bool:
-        answer = await self._ask(DescribeLink(LINK))
+        answer = await self._ask(DescribeLink(self.link))
         return isinstance(answer, LinkRefusal) and answer.code == "CLUSTER_LINK_NOT_FOUND"
 
 
@@ -115,11 +116,10 @@ TRANSITIONS: Final = {
 }
 
 
-def calm(weather: RegionWeather, rng: Random) -> RegionWeather:
+def calm(weather: LinkedWeather, rng: Random) -> LinkedWeather:
     """Nothing happens by itself. What a process has acknowledged is on its disk: P2 speaks of that."""
     shape = rng.choice(SHAPES)
-    return replace(
-        weather,
+    return weather.alone().everywhere(
         shape=shape,
         replication=shape.brokers,
         min_insync=min(2, shape.brokers),
@@ -130,9 +130,11 @@ def calm(weather: RegionWeather, rng: Random) -> RegionWeather:
         block_mean_ms=0,
         full_disk_mean_ms=0,
         ailing_disk_mean_ms=0,
+        wipe_mean_ms=0,
         spike_rate=0.0,
         down_ms=rng.choice((100, 1_000, 6_000)),
         partitions=rng.choice((1, 2)),
+        meddles=False,
         groups=0,
         spite=0.0,
     )
@@ -159,13 +161,14 @@ class TransitionRun(LinkedRun):
             ending="none",
         )
         self.world.note("transition", f"{transition} {crash or 'without a crash'}")
-        self.operator = TransitionOperator(self.federation)
+        self.operator = TransitionOperator(self.federation.first)
         self.operator.is_bidirectional = self.transition.is_bidirectional
         self.operator.fences_source = not self.transition.removes
         self.steps = Steps(self.federation, crash)
+        west, there = self.federation.first.regions
         if self.transition.mirror == "west" and not self.transition.removes:
-            self.federation.source.source = self.federation.destination
-        there = self.federation.destination
+            west.source = there
+        self.readers = []
         self.producers.append(Producer(there, "producer1", idempotent=True, acks=ALL))
 
     def execute(self) -> Outcome:
@@ -180,8 +183,7 @@ class TransitionRun(LinkedRun):
         self._pass(500)
         for storm in self.storms:
             storm.end()
-        for region in self.federation.regions:
-            region.stopping = True
+        self._stop_clients()
         self._settle(self._undone)
         for inspector in self.inspectors:
             self.world.spawn(inspector.watch())
@@ -205,28 +207,24 @@ class TransitionRun(LinkedRun):
         """An old primary is fenced once it hears that it was taken over."""
         return region == "east" or self.transition.mirror == "east"
 
-    def _missing(self) -> list[str]:
-        left = [line for inspector in self.inspectors for line in inspector.missing()]
-        if any(inspector.rounds == 0 for inspector in self.inspectors):
-            return ["nobody has looked yet"]
-        if left or not self.transition.mirror:
-            return left
-        return list(checks.behind(self.federation, self._disks()))
+    @property
+    def mirrored(self) -> list[tuple[Region, Region]]:
+        west, east = self.federation.first.regions
+        found = {"west": [(east, west)], "east": [(west, east)]}
+        return found.get(self.transition.mirror, [])
 
-    def _judge_mirror(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
-        for partition in self.federation.partitions():
-            cut = self._cut_of(partition)
-            west, east = disks["west"][partition], disks["east"][partition]
-            for finding in checks.different(partition, west, east, cut):
-                raise MirrorBroken(finding)
+    def _judge_mirrors(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
+        super()._judge_mirrors(disks)
+        if not self.transition.mirror:
+            self._judge_cut(disks["west"], disks["east"])
         if not self.transition.removes:
             for region in self.federation.regions:
                 for finding in verdict.unsealed(region):
                     raise MirrorBroken(finding)
 
-    def _cut_of(self, partition: TopicPartition) -> int | None:
-        if self.transition.mirror:
-            return None
-        mirror = self.operator.mirror
-        assert mirror is not None and mirror.record.cut is not None
-        return mirror.record.cut.partitions[partition.partition].offset
+    def _judge_cut(self, there: verdict.Disks, here: verdict.Disks) -> None:
+        """Both regions are written to after it."""
+        for partition in self.federation.partitions():
+            cut = self._cut_of(partition)
+            for finding in checks.different(partition, there[partition], here[partition], cut):
+                raise MirrorBroken(finding)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from brokers.ids import Offset, TopicPartition
+from linker.records.hole_ledger import HOLE_KIND, decode_hole
 from tests.sim.disks import Disk
 from tests.sim.evidence import batches
 from tests.sim.linked.federation import MirrorBroken, Region
@@ -16,6 +17,7 @@ Disks = Mapping[TopicPartition, Disk]  # of one replica each: all are equal by t
 
 REGIONAL: tuple[tuple[str, Callable[[Evidence], Iterator[str]]], ...] = (
     ("P2", checks.replicas_are_equal),
+    ("P3", checks.what_was_read_stays),
     ("P10", checks.stored_once),
     ("metadata", checks.metadata_is_one),
 )
@@ -32,6 +34,8 @@ def judge_region(region: Region, inspector: Inspector, disks: Disks) -> None:
             raise MirrorBroken(f"{law} in {region.region}: {finding}")
     for finding in unaccounted(region, disks):
         raise MirrorBroken(f"P5 in {region.region}: {finding}")
+    for finding in skipped(region, disks):
+        raise MirrorBroken(f"P8 in {region.region}: {finding}")
 
 
 def unaccounted(region: Region, disks: Disks) -> Iterator[str]:
@@ -40,10 +44,37 @@ def unaccounted(region: Region, disks: Disks) -> Iterator[str]:
     sealed = {key for node in region.nodes.values() for key in orphans(node.disk)}
     for ack in region.evidence.testimony.acknowledged:
         partition, offset = ack.place.partition, ack.place.offset
-        if held.get(partition, {}).get(offset) == ack.value:
+        may_be_gone = offset < region.testimony.trims.get(partition, 0)
+        if may_be_gone or held.get(partition, {}).get(offset) == ack.value:
             continue
         if (partition, offset, ack.value) not in sealed:
             yield f"{ack.value!r:.40} was acknowledged at {partition}@{offset}, and is nowhere"
+
+
+def skipped(region: Region, disks: Disks) -> Iterator[str]:
+    """P8: every offset below a log's end was in the region once, or is in its hole ledger."""
+    holes = ledger(region)
+    for partition, disk in disks.items():
+        if partition.topic != TOPIC:
+            continue
+        ranges = sorted({*region.covered.get(partition, ()), *holes.get(partition, ())})
+        position, end = 0, checks.end_of(disk, partition)
+        for base, following in [*ranges, (end, end)]:
+            if base > position and position < end:
+                yield f"{partition} skips [{position}, {min(base, end)}), which is not in the ledger"
+            position = max(position, following)
+
+
+def ledger(region: Region) -> dict[TopicPartition, list[tuple[Offset, Offset]]]:
+    """By its own metadata, of whoever has heard most."""
+    images = [node.broker.view.image for node in region.nodes.values()]
+    newest = max(images, key=lambda image: image.next_offset)
+    found: dict[TopicPartition, list[tuple[Offset, Offset]]] = {}
+    for (kind, _), document in newest.documents.items():
+        if kind == HOLE_KIND:
+            hole = decode_hole(document.body)
+            found.setdefault(hole.partition, []).append((hole.base_offset, hole.next_offset))
+    return found
 
 
 def unsealed(region: Region) -> Iterator[str]:

@@ -4,7 +4,7 @@ records, elects, moves.
 Whoever is told that something is done finds it so for ever; what was answered by nobody may be done or not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 from brokers.errors import KafkaError
@@ -63,6 +63,13 @@ class Admin:
         """One thing after the other, until clients are to stop."""
         acts = [self._make_one, self._make_one, self._drop_one, self._grow, self._elect, self._move]
         acts += [self._trim] * 3 if self._weather.trims else []
+        await self._go_on(acts)
+
+    async def move_about(self) -> None:
+        """The same with replicas only: topics are somebody else's."""
+        await self._go_on([self._elect, self._move])
+
+    async def _go_on(self, acts: Sequence[Callable[[], Awaitable[None]]]) -> None:
         while not self._cluster.stopping:
             self.is_idle = False
             await self._rng.choice(acts)()
@@ -148,7 +155,10 @@ class Admin:
 
     async def _move(self) -> None:
         """A partition to other brokers, or back."""
-        partition = self._rng.choice(self._cluster.partitions())
+        partitions = self._cluster.partitions()
+        if not partitions:
+            return
+        partition = self._rng.choice(partitions)
         chosen = self._rng.sample(near_brokers(self._weather), self._weather.replication)
         chosen += self._rng.sample(far_brokers(self._weather), self._weather.observers)
         wanted = ReassignablePartition(partition_index=partition.partition, replicas=chosen)

@@ -84,6 +84,8 @@ class GroupMember(Membership):
 
     async def _commit(self) -> None:
         committed = dict(self._positions)
+        for partition, offset in committed.items():
+            self._testimony.tries(self.name, partition, offset)
         await self._commit_all(committed)
         for partition, offset in committed.items():
             self._testimony.commits(self.name, partition, offset)

@@ -24,16 +24,33 @@ MOVED = (
     KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
     KafkaError.KAFKA_STORAGE_ERROR,
 )
+# An answer of a region where the topic is a mirror, or was taken over by another one.
+READ_ONLY = (KafkaError.POLICY_VIOLATION,)
 
 
 class Producer:
-    """Writes to every partition of the topic, each by a `_Sender` of its own."""
+    """Writes to every partition of the topic, each by a `_Sender` of its own.
 
-    def __init__(self, cluster: Cluster, name: str, *, idempotent: bool, acks: int) -> None:
+    Where its topic is read-only it looks in the next of `follows`, regions that the topic may move to. With `restarts`
+    that may have lost something: then it goes on with another producer id, as clients do.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        name: str,
+        *,
+        idempotent: bool,
+        acks: int,
+        follows: tuple[Cluster, ...] = (),
+        restarts: bool = False,
+    ) -> None:
         self.name = name
         self.cluster = cluster
         self.idempotent = idempotent
         self.acks = acks
+        self.follows = (cluster, *follows)
+        self.restarts = restarts
         self._senders: dict[TopicPartition, _Sender] = {}
         cluster.testimony.idempotent[name] = idempotent
 
@@ -56,11 +73,12 @@ class _Sender:
     def __init__(self, producer: Producer, partition: TopicPartition) -> None:
         self._producer = producer
         self._partition = partition
-        self._cluster = producer.cluster
+        self._cluster = producer.cluster  # where it looks for the topic
         self._world = producer.cluster.world
         self._name = f"{producer.name}-{partition.partition}"
         self._rng = self._world.rng(self._name)
-        self._routes = Routes(self._cluster, self._name)
+        self._ways = {each: Routes(each, self._name) for each in producer.follows}
+        self._routes = self._ways[self._cluster]
         self._sending = Sending()
         self._count = 0
         self._is_lost = True  # it must ask who leads
@@ -70,8 +88,8 @@ class _Sender:
         return not self._sending.pending
 
     async def run(self) -> None:
-        while not (self._cluster.stopping and self.drained):
-            if not self._cluster.stopping:
+        while not (self._producer.cluster.stopping and self.drained):
+            if not self._producer.cluster.stopping:
                 self._invent()
             if self._sending.pending and await self._ready():
                 await self._round()
@@ -116,7 +134,8 @@ class _Sender:
     async def _round(self) -> None:
         led = self._routes.led(self._partition)
         assert led is not None
-        leader, client = led.leader, await self._routes.connected(led.leader)
+        routes, leader = self._routes, led.leader
+        client = await routes.connected(leader)
         if client is None:
             return
         flights: list[tuple[Unacknowledged, Promise]] = []
@@ -129,7 +148,7 @@ class _Sender:
         for batch, promise in flights:
             answer = await promise
             if answer is None:
-                self._routes.drop(leader)
+                routes.drop(leader)
                 self._is_lost = True
                 return
             item = answer.responses[0].partition_responses[0]
@@ -168,8 +187,20 @@ class _Sender:
             return True
         self._world.note(self._name, f"refused: {error.name}")
         self._is_lost = self._is_lost or error in MOVED
-        if error in RESTARTS_SEQUENCES:
+        if error in READ_ONLY and len(self._ways) > 1:
+            self._follow()
+        elif error in RESTARTS_SEQUENCES and self._producer.restarts:
+            self._sending.producer_id = -1
+        elif error in RESTARTS_SEQUENCES:
             self._cluster.testimony.contradicts(
                 "P10", f"{self._name}: sequence {batch.sequence} refused: {error.name}"
             )
         return False
+
+    def _follow(self) -> None:
+        """To the next region. What was sent keeps its sequences: it may be there."""
+        regions = list(self._ways)
+        self._cluster = regions[(regions.index(self._cluster) + 1) % len(regions)]
+        self._routes = self._ways[self._cluster]
+        self._sending.known, self._is_lost = False, True
+        self._world.note(self._name, f"looks in {self._cluster.region}")

@@ -25,6 +25,7 @@ class RegionStatements:
     # The largest high watermark that a leader told, by its epoch.
     marks: dict[TopicPartition, dict[LeaderEpoch, Offset]] = field(default_factory=dict)
     committed: dict[tuple[str, TopicPartition], Offset] = field(default_factory=dict)
+    tried: dict[tuple[str, TopicPartition], Offset] = field(default_factory=dict)  # to commit
     trims: dict[TopicPartition, Offset] = field(default_factory=dict)  # asked for, at most
     made: dict[str, int] = field(default_factory=dict)  # topic -> partitions it has at least
     dropped: dict[str, None] = field(default_factory=dict)  # topics that are gone
@@ -113,6 +114,10 @@ class RegionStatements:
         marks[epoch] = max(mark, marks.get(epoch, 0))
 
     # --- groups ---
+
+    def tries(self, group: str, partition: TopicPartition, offset: Offset) -> None:
+        """To commit: nobody else may take the group further than that."""
+        self.tried[group, partition] = max(offset, self.tried.get((group, partition), 0))
 
     def commits(self, group: str, partition: TopicPartition, offset: Offset) -> None:
         self.committed[group, partition] = offset

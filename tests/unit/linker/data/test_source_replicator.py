@@ -38,6 +38,7 @@ class Region:
         self.image.topics_by_name["t"] = TopicImage("t", TOPIC_ID)
         self.ends = dict.fromkeys(range(partitions), 0)
         self.starts = dict.fromkeys(range(partitions), 0)
+        self.leader_epoch = 0
         self.online = True
 
     def bytes_between(self, partition: TopicPartition, base: int, end: int) -> int:
@@ -52,7 +53,7 @@ class Region:
             log_end_offset=end,
             high_watermark=end,
             last_stable_offset=end,
-            leader_epoch=0,
+            leader_epoch=self.leader_epoch,
             epochs=((0, 0),),
             segment_bases=(0,),
             online=self.online,
@@ -367,3 +368,22 @@ def test_so_does_the_next_beacon_where_there_is_no_credit() -> None:
     stage.take(stage.source.advanced(TopicPartition("t", 0), 6))
     stage.take(stage.source.beacon(7))
     assert [type(frame) for frame in stage.frames] == [Agreed, Declined, Beacon]
+
+
+def test_a_subscription_ends_with_the_leader_epoch_in_which_it_began() -> None:
+    """A region that is restored from its own mirror is cut below what it has sent, and goes on with other records."""
+    stage = Stage()
+    stage.region.ends[0] = 9
+    stage.subscribe()
+    stage.credit(100_000)
+    stage.settle()
+    assert stage.chunks[-1].next_offset == 9
+    stage.region.ends[0], stage.region.leader_epoch = 4, 65_536
+    stage.take(stage.source.led([TopicPartition("t", 0)], 5))
+    assert stage.frames[-1] == Declined(
+        1, MirrorError.NOT_SET, "t-0 has leader epoch 65536 here now"
+    )
+    stage.region.ends[0] = 12
+    stage.take(stage.source.advanced(TopicPartition("t", 0), 5))
+    stage.settle()
+    assert stage.chunks[-1].next_offset == 9

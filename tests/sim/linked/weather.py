@@ -1,0 +1,106 @@
+"""What may go wrong in federations of regions of several nodes, drawn from the seed before anything else."""
+
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from tests.sim.linked.federation import DESTINATION, FIRST_OF, SOURCE, THIRD, Topology
+from tests.sim.regions.weather import RegionWeather, Shape, draw
+from tests.sim.weather import Crashes
+
+SHAPES = (
+    Shape(3, 3, combined=True),
+    Shape(1, 3, combined=True),
+    Shape(1, 2, combined=True),
+    Shape(3, 3, combined=False),
+    Shape(1, 1, combined=True),
+    Shape(3, 5, combined=True),
+    Shape(5, 5, combined=True),
+)
+FREQUENCIES = (12, 6, 5, 2, 4, 1, 1)
+
+
+@dataclass(frozen=True)
+class Wan:
+    """The paths between regions. Means and times are in milliseconds; a mean of 0 means never."""
+
+    delay_ms: int = 0
+    cut_mean_ms: int = 0  # all paths between two regions, at once
+    cut_ms: int = 1  # the longest
+    one_way: float = 0.0  # share of cuts in one direction only
+
+
+@dataclass(frozen=True)
+class LinkedWeather:
+    """Of all regions, by their names, and between them. `ending` is how the mirror in `east` ends."""
+
+    regions: dict[str, RegionWeather]
+    topology: Topology
+    wan: Wan
+    ending: str
+    source_dials: bool
+
+    @property
+    def first(self) -> RegionWeather:
+        return self.regions[SOURCE]
+
+    def everywhere(self, **changes: Any) -> "LinkedWeather":
+        """The same with these changes in every region, whose nodes keep their numbers."""
+        regions = {}
+        for name, weather in self.regions.items():
+            changed = replace(weather, **changes)
+            shape = replace(changed.shape, first=FIRST_OF[name])
+            regions[name] = replace(changed, shape=shape)
+        return replace(self, regions=regions)
+
+    def alone(self) -> "LinkedWeather":
+        """Two regions that are near to each other."""
+        two = {name: self.regions[name] for name in (SOURCE, DESTINATION)}
+        return replace(self, regions=two, topology=Topology.PAIR, wan=Wan())
+
+    def describe(self) -> str:
+        shapes = "/".join(str(each.shape) for each in self.regions.values())
+        dialer = "source" if self.source_dials else "destination"
+        return (
+            f"{self.topology.value} {shapes} ending={self.ending} dialed by the {dialer} {self.wan}"
+            f" {self.first.describe()}"
+        )
+
+
+def drawn(rng: Random) -> LinkedWeather:
+    """Acknowledged records last: P2 speaks of those."""
+    weather = replace(
+        draw(rng),
+        crashes=rng.choice((Crashes.KILL, Crashes.POWER)),
+        observers=0,
+        reseats=False,
+        producers=1,
+        groups=rng.choice((0, 1)),
+    )
+    topology = rng.choices(list(Topology), (6, 2, 2))[0]
+    names = (SOURCE, DESTINATION) if topology is Topology.PAIR else (SOURCE, DESTINATION, THIRD)
+    wan = Wan(
+        delay_ms=rng.choice((0, 0, 40, 150)),
+        cut_mean_ms=rng.choice((0, 0, 4_000)),
+        cut_ms=rng.choice((1_000, 6_000)),
+        one_way=rng.choice((0.0, 0.6)),
+    )
+    ending = rng.choice(("none", "none", "promote", "failover"))
+    source_dials = rng.random() < 0.4
+    regions = {name: of_region(name, weather, rng) for name in names}
+    return LinkedWeather(regions, topology, wan, ending, source_dials)
+
+
+def of_region(name: str, weather: RegionWeather, rng: Random) -> RegionWeather:
+    """A shape of its own. Disks are lost where others have what they held."""
+    shape = rng.choices(SHAPES, FREQUENCIES)[0]
+    shape = replace(shape, first=FIRST_OF[name])
+    replication = min(rng.choice((3, 3, 2)), shape.brokers)
+    min_insync = min(2, replication)
+    return replace(
+        weather,
+        shape=shape,
+        replication=replication,
+        min_insync=min_insync,
+        wipe_mean_ms=weather.wipe_mean_ms if min_insync > 1 and shape.controllers > 1 else 0,
+    )
