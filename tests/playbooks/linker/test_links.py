@@ -242,7 +242,7 @@ def test_what_is_not_there_is_refused_with_a_hint(command: Any) -> None:
         ),
         (
             CreateMirror(link="west-east", mirror_topic="__consumer_offsets"),
-            "UNKNOWN_TOPIC_OR_PARTITION",
+            "POLICY_VIOLATION",
         ),
     ],
 )

@@ -17,7 +17,7 @@ from tests.playbooks.linker.test_source_initiated import LINK, mirrored
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 
 KIB = 1 << 10
-DISK_MS = 1_100  # in which a full disk is tried again
+DISK_MS = 2_200  # in which a log on a broken disk is open again, or not
 REDIAL_MS = 100
 MANY = 24  # mirrors
 
@@ -108,7 +108,7 @@ def test_the_list_of_topics_is_sent_once_where_many_change_together() -> None:
 @pytest.mark.parametrize("longest_ms", [400, 3_000])
 def test_pauses_of_a_partition_grow_as_far_as_they_may(longest_ms: int) -> None:
     world = copying(replica_fetch_backoff_ms=str(longest_ms))
-    world.destination.files.full_after(0)
+    world.destination.files.break_at("orders-0")
     clients.send(world.source, "orders", 0, b"cannot be placed")
     began = world.now
     world.run(60_000)
