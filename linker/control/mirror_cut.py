@@ -1,14 +1,11 @@
 """Where a mirror topic is cut, what has to be known for it, and what a promotion needs besides."""
 
-from typing import Final
-
 from brokers.ids import Instant, LeaderEpoch, TopicPartition
+from brokers.metadata.commands.mirror_commands import ELECTION_BITS
 from linker.control.group_sync import GroupSync
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.records.mirror_record import Cut, CutKind, CutPartition, SourceEnd
-
-ELECTION_BITS: Final = 16  # of a leader epoch
 
 
 def lacking(mirror: MirrorTopic, groups: GroupSync, reports: MirrorReports, now: Instant) -> str:

@@ -6,6 +6,9 @@ from typing import Final, NamedTuple
 
 from brokers.ids import LeaderEpoch
 
+# Of a leader epoch, the lower bits: elections raise them, and each takeover by a region the upper ones.
+ELECTION_BITS: Final = 16
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateMirrorTopic:

@@ -3,9 +3,10 @@
 from brokers.config.broker_config import BrokerConfig
 from brokers.config.replica_placement import ReplicaPlacement
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import BrokerId
+from brokers.ids import BrokerId, LeaderEpoch
 from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.commands.controller_result import ControllerResult, RecordBudget, once
+from brokers.metadata.commands.mirror_commands import ELECTION_BITS
 from brokers.metadata.commands.topic_commands import (
     DEFAULT,
     CreatePartitions,
@@ -38,7 +39,10 @@ def create_partitions(
             added = _added(config, image, topic, items[name], budget)
             first = len(topic.partitions)
             # All partitions of a topic or none: the last may be refused after the first was created.
-            records += [*new_partitions(image, config, topic.id, added, first=first)]
+            epochs = dict.fromkeys(range(first, first + len(added)), _first_epoch(topic))
+            records += [
+                *new_partitions(image, config, topic.id, added, first=first, leader_epochs=epochs)
+            ]
         except Refusal as refusal:
             outcomes.append(TopicOutcome(name=name, error=refusal.error, because=refusal.because))
         else:
@@ -51,6 +55,12 @@ def create_partitions(
                 )
             )
     return ControllerResult(() if command.validate_only else tuple(records), tuple(outcomes))
+
+
+def _first_epoch(topic: TopicImage) -> LeaderEpoch:
+    """That of the topic's newest cut: another region may have a partition of this number with a history of its own."""
+    newest = max(partition.leader_epoch for partition in topic.partitions)
+    return newest >> ELECTION_BITS << ELECTION_BITS
 
 
 def _added(

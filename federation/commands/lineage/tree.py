@@ -10,8 +10,8 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from brokers.ids import LeaderEpoch, Offset
+from brokers.metadata.commands.mirror_commands import ELECTION_BITS
 from federation.commands.lineage.histories import History, RegionHistory
-from linker.control.mirror_cut import ELECTION_BITS
 from linker.data.lineage import agreed_offset
 
 

@@ -6,6 +6,7 @@ from enum import Enum
 from functools import partial
 
 from brokers.ids import OFFSETS_TOPIC, BrokerId, Offset, TopicPartition
+from brokers.metadata.image.image import Image
 from tests.sim.disks import Disk
 from tests.sim.evidence import Batch, commits, folder_of, parse
 from tests.sim.network import Network
@@ -119,6 +120,12 @@ class Region(Cluster):
         state = node.broker.view.partition_state(partition) if node.life else None
         if state is not None:
             self._marks[partition] = max(self._marks.get(partition, 0), state.high_watermark)
+
+    @property
+    def newest(self) -> Image:
+        """The metadata of whoever has heard most, or had when it ended."""
+        images = [node.broker.view.image for node in self.nodes.values() if node.life]
+        return max(images, key=lambda image: image.next_offset)
 
     @property
     def bootstrap_servers(self) -> str:

@@ -1,5 +1,6 @@
 """The operator of two regions: asks any broker, follows to the link coordinator, and asks again until it is done."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from brokers.ids import BrokerId
@@ -49,7 +50,7 @@ class LinkOperator:
         self._ends = ends
         self._world = ends.world
         self._rng = ends.world.rng(f"operator of {link}")
-        self._last_ticket = 1 << 40
+        self._last_ticket = 1 << (40 if link == LINK else 41)  # no two operators have the same
         self.mirror: MirrorDescription | None = None  # as last described
         self.fences_source = False  # producers go on at the source, whatever becomes of the mirror
         self.policy = "fail"  # where the source has lost what the mirror holds
@@ -122,13 +123,16 @@ class LinkOperator:
             if await self.describe() is MirrorState.FAILED:
                 await self._ask(RestoreMirrors(self.link, (TOPIC,)))
 
-    async def restore(self) -> None:
-        """The first region mirrors the second one: asks until it does."""
+    async def restore(self, grow_to: Callable[[int], Awaitable[None]] | None = None) -> None:
+        """The first region mirrors the second one: asks until it does. What has more partitions there is grown here."""
         source = self._ends.source
         configs = {**CONFIGS, "bootstrap.servers": self._ends.destination.bootstrap_servers}
         await self._until(CreateLink(name=BACK, configs=configs), "CLUSTER_LINK_EXISTS", source)
         while True:
-            await self._ask(RestoreMirrors(BACK, (TOPIC,)), source)
+            told = await self._ask(RestoreMirrors(BACK, (TOPIC,)), source)
+            is_short = isinstance(told, LinkRefusal) and told.code == "INVALID_PARTITIONS"
+            if grow_to is not None and is_short:
+                await grow_to(len(source.newest.topics_by_name[TOPIC].partitions))
             answer = await self._ask(DescribeMirror(TOPIC), source)
             if isinstance(answer, MirrorDescription):
                 if answer.record.state in (MirrorState.PENDING_RESTORE, MirrorState.ACTIVE):

@@ -47,7 +47,7 @@ class RestoreRun(LinkedRun):
             self.world.spawn(self.second.mend())
         self.world.spawn(self.successor.run())
         await self.world.sleep(self.world.rng("return").randrange(100, 4_000))
-        await self.operator.restore()
+        await self.operator.restore(self.admins[1].grow_to)
 
     def _undone(self) -> list[str]:
         """The first producer is refused for ever: its topic is a mirror."""

@@ -112,15 +112,8 @@ class Steps:
                 return _leader(source)
 
 
-def _newest(region: Region) -> Any:
-    """The image of whoever has heard most."""
-    images = [node.broker.view.image for node in region.nodes.values() if node.alive]
-    return max(images, key=lambda image: image.next_offset, default=None)
-
-
 def _coordinator(region: Region) -> Node | None:
-    image = _newest(region)
-    broker = None if image is None else coordinator_of(image)
+    broker = coordinator_of(region.newest)
     return None if broker is None else region.node(broker.id)
 
 
@@ -130,6 +123,5 @@ def _controller(region: Region) -> Node | None:
 
 
 def _leader(region: Region) -> Node | None:
-    image = _newest(region)
-    placed = None if image is None else image.partition(TopicPartition(TOPIC, 0))
+    placed = region.newest.partition(TopicPartition(TOPIC, 0))
     return None if placed is None or placed.leader < 0 else region.node(placed.leader)

@@ -66,11 +66,9 @@ def skipped(region: Region, disks: Disks) -> Iterator[str]:
 
 
 def ledger(region: Region) -> dict[TopicPartition, list[tuple[Offset, Offset]]]:
-    """By its own metadata, of whoever has heard most."""
-    images = [node.broker.view.image for node in region.nodes.values()]
-    newest = max(images, key=lambda image: image.next_offset)
+    """By its own metadata."""
     found: dict[TopicPartition, list[tuple[Offset, Offset]]] = {}
-    for (kind, _), document in newest.documents.items():
+    for (kind, _), document in region.newest.documents.items():
         if kind == HOLE_KIND:
             hole = decode_hole(document.body)
             found.setdefault(hole.partition, []).append((hole.base_offset, hole.next_offset))

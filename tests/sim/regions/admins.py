@@ -123,8 +123,10 @@ class Admin:
 
     async def _grow(self) -> None:
         count = self._testimony.made[TOPIC] + 1
-        if count > 5:
-            return
+        if count <= 5:
+            await self.grow_to(count)
+
+    async def grow_to(self, count: int) -> None:
         topic = CreatePartitionsTopic(name=TOPIC, count=count, assignments=None)
         request = CreatePartitionsRequest(topics=[topic], timeout_ms=20_000)
         answer = await self._ask(f"grow to {count}", CREATE_PARTITIONS, request)

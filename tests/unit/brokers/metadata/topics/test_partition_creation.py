@@ -3,7 +3,11 @@
 import pytest
 
 from brokers.errors import KafkaError
-from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
+from brokers.metadata.commands.mirror_commands import (
+    ELECTION_BITS,
+    CreateMirrorTopic,
+    RaiseLeaderEpochs,
+)
 from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
@@ -103,3 +107,13 @@ def test_a_mirror_grows_by_its_link_alone() -> None:
         command = CreatePartitions((NewPartitions(name="m", count=2),), writer=writer)
         (outcome,) = region.do(command)  # type: ignore[misc]
         assert outcome.error is error
+
+
+def test_partitions_of_a_topic_that_was_taken_over_begin_after_its_cut() -> None:
+    """Else the region that had it before may have one of this number with the same leader epochs and other records."""
+    region = region_with_t()
+    epochs = {0: 2 << ELECTION_BITS, 1: (1 << ELECTION_BITS) + 7}
+    region.do(RaiseLeaderEpochs(topic="t", leader_epochs=epochs))
+    region.do(CreatePartitions((NewPartitions(name="t", count=4),)))
+    added = region.image.topics_by_name["t"].partitions[2:]
+    assert [each.leader_epoch for each in added] == [2 << ELECTION_BITS] * 2
