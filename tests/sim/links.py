@@ -3,6 +3,7 @@
 Streams that a core dialed have its numbers, which are negative; those that its host accepted have the host's.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from linker.errors import LinkError
@@ -47,6 +48,7 @@ class Joined:
         data = frames.encode(frame)
         left = self.pipe.send(sender, lambda: self._arrive(receiver, data), len(data))
         if isinstance(frame, Chunk):
+            self.nodes[sender].streams.on_chunk()
             node, name, life = self.nodes[sender], self.names[sender], self.nodes[sender].life
             node.world.at(left, lambda: node.streams.chunk_left(life, name))
 
@@ -63,6 +65,7 @@ class Streams:
 
     def __init__(self, node: "Node", network: Network) -> None:
         self.directory: dict[str, Node] = {}
+        self.on_chunk: Callable[[], None] = lambda: None  # before one is sent
         self._node = node
         self._network = network
         self._joined: dict[Stream, Joined] = {}

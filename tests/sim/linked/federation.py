@@ -1,6 +1,6 @@
 """Two or three regions of several nodes each on one network; `west` is linked to `east`, and either to `north`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -106,15 +106,15 @@ class Region(Cluster):
             self._learn(node, partition)
         return self._marks.get(partition, 0)
 
-    def remember_ends(self) -> None:
-        """What a node knew when it ends counts, too: what it sent may arrive later. Call it once storms are there."""
+    def remember_marks(self) -> None:
+        """What a node knew when it sent something counts: it may know less when that arrives."""
         for node in self.nodes.values():
-            node.on_end = partial(self._on_end, node, node.on_end)
+            node.streams.on_chunk = partial(self._learn_all, node)
 
-    def _on_end(self, node: Node, then: Callable[[], None]) -> None:
-        for partition in self.partitions():
+    def _learn_all(self, node: Node) -> None:
+        topic = node.broker.view.image.topics_by_name.get(TOPIC)
+        for partition in topic.each() if topic is not None else ():
             self._learn(node, partition)
-        then()
 
     def _learn(self, node: Node, partition: TopicPartition) -> None:
         state = node.broker.view.partition_state(partition) if node.life else None

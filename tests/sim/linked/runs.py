@@ -59,7 +59,7 @@ class LinkedRun:
             *(Storm(region) for region in self.federation.regions),
         ]
         for region in self.federation.regions:
-            region.remember_ends()
+            region.remember_marks()
         self.inspectors = [Inspector(region) for region in self.federation.regions]
         self.admins = [Admin(region) for region in self.federation.regions]
         self.operator = LinkOperator(self.federation.first)
