@@ -8,6 +8,7 @@ from typing import Any
 from brokers.ids import Instant
 from brokers.region import (
     AnswerMirrors,
+    CommitOffsets,
     MirrorStatus,
     Placed,
     ReadToHighWatermark,
@@ -164,6 +165,32 @@ class Undrained(Node):
         return node
 
 
+class Upwards(Node):
+    """As a link coordinator, commits for a group that it is at the end of the data, which it has not read."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        linker = node._linker
+        step = linker.step
+
+        def move_up(event: Any, now: Instant) -> Any:
+            return [
+                replace(each, offsets=dict(map(self._at_end, each.offsets.items())))
+                if isinstance(each, CommitOffsets)
+                else each
+                for each in step(event, now)
+            ]
+
+        linker.step = move_up  # type: ignore[method-assign]
+        return node
+
+    def _at_end(self, item: tuple[Any, Any]) -> tuple[Any, Any]:
+        partition, committed = item
+        state = self.broker.view.partition_state(partition)
+        end = 0 if state is None else state.high_watermark
+        return partition, committed._replace(offset=max(committed.offset, end))
+
+
 def _without_lineage(effect: Any) -> Any:
     if isinstance(effect, Send) and isinstance(effect.frame, Subscribe):
         return replace(effect, frame=replace(effect.frame, lineage=()))
@@ -174,6 +201,8 @@ SERVE_UNCOMMITTED = Plant(Uncommitted, range(10), "none", _stormy())
 CUT_TOO_EARLY = Plant(
     Hasty, range(75, 100), "failover", _stormy(latency_ms=300, crash_mean_ms=0, producers=2)
 )
+
+CLAMP_UPWARDS = Plant(Upwards, range(10), "none", _stormy(groups=1, crash_mean_ms=0))
 
 # These are found by runs with the way back.
 TRUNCATE_UNSEALED = Plant(Unsealed, range(20), "restore", LinkedWeather.alone)

@@ -4,6 +4,7 @@ from typing import Final
 
 from tests.sim.linked.federation import MirrorBroken
 from tests.sim.linked.plants import (
+    CLAMP_UPWARDS,
     CUT_TOO_EARLY,
     FOLLOW_BY_OFFSET,
     REVERSE_UNDRAINED,
@@ -40,6 +41,10 @@ def finding(plant: Plant) -> str:
 
 def test_a_source_that_serves_above_its_high_watermark_is_found() -> None:
     assert "the source has committed" in finding(SERVE_UNCOMMITTED)
+
+
+def test_a_group_that_is_moved_past_what_it_has_read_is_found() -> None:
+    assert ", which came to" in finding(CLAMP_UPWARDS)
 
 
 def test_a_cut_that_does_not_wait_for_the_leaders_is_found() -> None:

@@ -19,7 +19,17 @@ def test_a_leader_that_was_cut_off_takes_a_record_after_its_topic_was_restored()
     check([2207])
 
 
-@pytest.mark.parametrize("first", range(0, 60, CHUNK))
+def test_a_third_region_follows_its_source_back() -> None:
+    """It kept what its source was cut by, as that went on sending from where it had been."""
+    check([100, 102])
+
+
+def test_a_topic_with_partitions_added_after_its_takeover_is_restored() -> None:
+    """They began in leader epoch 0, and the way back was refused for ever."""
+    check([5, 9])
+
+
+@pytest.mark.parametrize("first", range(0, 40, CHUNK))
 def test_a_region_that_comes_back_loses_nothing_that_it_had_acknowledged(first: int) -> None:
     check(range(first, first + CHUNK))
 

@@ -14,7 +14,7 @@ def check(seeds: Iterable[int]) -> None:
     check_all(seeds, lambda seed: ReversalRun(seed).execute(), "--reverse ")
 
 
-@pytest.mark.parametrize("first", range(0, 60, CHUNK))
+@pytest.mark.parametrize("first", range(0, 40, CHUNK))
 def test_regions_change_places_and_lose_nothing(first: int) -> None:
     """Seeds that failed once.
 
@@ -34,6 +34,22 @@ def test_a_broker_that_is_behind_does_not_fail_a_mirror_whose_topic_it_does_not_
 
 def test_a_reversal_is_withdrawn_although_the_source_could_not_write_it_down_at_once() -> None:
     check([378, 557])
+
+
+@pytest.mark.parametrize("seed", [2, 4])
+def test_regions_change_places_ten_times_in_a_row(seed: int) -> None:
+    """One producer follows, with one producer id: what it sends again is stored once wherever it is taken."""
+    ReversalRun(seed, swaps=10).execute()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", range(10_000, 10_400, 50))
+def test_hundreds_of_regions_change_places_ten_times(first: int) -> None:
+    check_all(
+        range(first, first + 50),
+        lambda seed: ReversalRun(seed, swaps=10).execute(),
+        "--reverse (with swaps=10) ",
+    )
 
 
 @pytest.mark.soak
