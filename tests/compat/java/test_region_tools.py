@@ -267,6 +267,7 @@ def test_brokers_that_are_gone(region: Region, tools: Tools) -> None:
     create(tools, region, "three", "1:2:3")
     create(tools, region, "alone", "3")
     set_topic(tools, region, "three", "min.insync.replicas=3")
+    set_topic(tools, region, "unclean", "min.insync.replicas=1")
     set_topic(tools, region, "unclean", "leader.replication.throttled.replicas=*")
     rate = (CONFIGS, *region.at, "--entity-type", "brokers", "--entity-name", "2", "--alter")
     tools(*rate, "--add-config", "leader.replication.throttled.rate=1")
