@@ -346,18 +346,11 @@ class SourceReplicator:
         state: PartitionState,
         now: Instant,
     ) -> bool:
-        """Whether more bytes may come before this chunk has to be sent (Kafka's fetch.min.bytes)."""
-        is_all = read.next_offset >= state.high_watermark
-        if not is_all or len(read.data) >= self._pace.min_bytes:
-            subscription.waits_until = None
-            return False
-        if subscription.waits_until is None:
-            subscription.waits_until = now + self._pace.wait_max_ms
-            self._region.timers.set(subscription.waits_until, partial(self._resume, subscription))
-        if now < subscription.waits_until:
-            return True
-        subscription.waits_until = None
-        return False
+        is_all, before = read.next_offset >= state.high_watermark, subscription.waits_until
+        until = subscription.waits(len(read.data), self._pace, now, is_all=is_all)
+        if until is not None and before is None:
+            self._region.timers.set(until, partial(self._resume, subscription))
+        return until is not None
 
     def _resume(self, subscription: Subscription, now: Instant) -> Effects:
         if self._subscriptions.get(subscription.number) is not subscription:

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.records.batch import iter_headers
 from brokers.region import PartitionState, RegionView
-from linker.frames import NOWHERE, OffsetBounds, SegmentPosition, Subscribe
+from linker.frames import NOWHERE, OffsetBounds, Pace, SegmentPosition, Subscribe
 
 LAG_STEP_MS: Final = 500  # as often as beacons come; what changes by less is not told
 # By how many milliseconds a mirror is behind the region in which its records begin; -1 unknown.
@@ -46,6 +46,12 @@ class Subscription:
             self.segment = SegmentPosition(offset, size)
         elif base >= 0:
             self.segment = SegmentPosition(base, before + size)
+
+    def waits(self, size: int, pace: Pace, now: Instant, *, is_all: bool) -> Instant | None:
+        """Until when more bytes may come before a chunk of `size` has to be sent (Kafka's fetch.min.bytes)."""
+        due = now + pace.wait_max_ms if self.waits_until is None else self.waits_until
+        self.waits_until = due if is_all and size < pace.min_bytes and now < due else None
+        return self.waits_until
 
     def agree(self, start: Offset, state: PartitionState) -> None:
         """The destination goes on at `start`."""

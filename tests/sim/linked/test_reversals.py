@@ -39,7 +39,11 @@ def test_a_reversal_is_withdrawn_although_the_source_could_not_write_it_down_at_
 @pytest.mark.parametrize("seed", [2, 4])
 def test_regions_change_places_ten_times_in_a_row(seed: int) -> None:
     """One producer follows, with one producer id: what it sends again is stored once wherever it is taken."""
-    ReversalRun(seed, swaps=10).execute()
+    check_all(
+        [seed],
+        lambda seed: ReversalRun(seed, swaps=10).execute(),
+        "--reverse (with swaps=10) ",
+    )
 
 
 @pytest.mark.soak
