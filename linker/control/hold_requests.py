@@ -47,6 +47,7 @@ class HoldRequests:
         self._version = 0  # of the protocol, on the first stream
         self._told: HoldRetention | None = None  # on the first stream that is open
         self._ask_timer: int | None = None
+        self._repeat_timer: int | None = None
         self._moved: dict[TopicPartition, None] = {}  # their positions are to be told
         self._tell_timer: int | None = None
 
@@ -67,6 +68,9 @@ class HoldRequests:
             self._arm(now)
         if self._ask_timer is None and self._is_able:
             self._ask_timer = self._region.timers.set(now + GATHER_MS, self._ask)
+        if self._repeat_timer is None and self._is_able:
+            pause = self._link.config.number("metadata.max.age.ms")
+            self._repeat_timer = self._region.timers.set(now + pause, self._repeat)
         return []
 
     @property
@@ -77,6 +81,11 @@ class HoldRequests:
     def _ask(self, now: Instant) -> Effects:
         self._ask_timer = None
         return self._send(self._wanted()) if self._is_able else []
+
+    def _repeat(self, now: Instant) -> Effects:
+        """What a broker of the source was told last may have been overtaken by what another one was told before."""
+        self._repeat_timer, self._told = None, None
+        return self.changed(now)
 
     def _wanted(self) -> HoldRetention:
         config = self._link.config
@@ -105,10 +114,10 @@ class HoldRequests:
 
     def close(self) -> Effects:
         """The link is deleted. A source that is not reached now keeps its hold, up to the bounds."""
-        for timer in (self._ask_timer, self._tell_timer):
+        for timer in (self._ask_timer, self._repeat_timer, self._tell_timer):
             if timer is not None:
                 self._region.timers.cancel(timer)
-        self._ask_timer = self._tell_timer = None
+        self._ask_timer = self._repeat_timer = self._tell_timer = None
         return self._send(HoldRetention(0, 0, ())) if self._is_able else []
 
     def answered(self, frame: RetentionHeld) -> Effects:

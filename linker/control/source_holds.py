@@ -44,6 +44,7 @@ class SourceHolds:
         # What mirrors hold, of the partitions that this broker leads.
         self._positions: dict[TopicPartition, dict[Holder, Offset]] = {}
         self._wanted: dict[Holder, HoldRetention] = {}  # until it is in the metadata log
+        self._asked_on: dict[Holder, StreamSender] = {}  # the streams of these
         self._writing: set[Holder] = set()
 
     # --- the metadata log ---
@@ -83,7 +84,7 @@ class SourceHolds:
                 (*before.topics, *frame.topics)[:TOPICS_MAX],
                 frame.is_continued,
             )
-        self._wanted[holder] = frame
+        self._wanted[holder], self._asked_on[holder] = frame, sender
         if frame.is_continued:
             return []
         because = self._why_not(frame, holder)
@@ -111,6 +112,7 @@ class SourceHolds:
         changes = self._changes(holder, now)
         if not changes:
             self._wanted.pop(holder, None)
+            self._asked_on.pop(holder, None)
             return []
         self._writing.add(holder)
         waiting = len(changes)
@@ -139,9 +141,11 @@ class SourceHolds:
 
     def _changes(self, holder: Holder, now: Instant) -> list[DocumentChange]:
         """What is to be written so that the metadata log has what is wanted."""
-        frame = self._wanted.get(holder)
-        if frame is None or frame.is_continued:
+        frame, sender = self._wanted.get(holder), self._asked_on.get(holder)
+        if frame is None or sender is None or frame.is_continued:
             return []
+        if sender.stream is None:
+            return []  # another broker may have been told otherwise since; the next stream brings all of it
         known = self._index.of_link(*holder)
         wanted = {one.topic: one for one in frame.topics if self._is_here(one)}
         changes = [delete(hold) for topic, hold in known.items() if topic not in wanted]
