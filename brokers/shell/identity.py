@@ -4,7 +4,7 @@ import base64
 import fcntl
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,9 +98,24 @@ def _open(claim: Claim, config: BrokerConfig) -> None:
             found = read_meta(meta)
             _check(meta, found, config)
             claim.cluster_id, claim.id = found["cluster.id"], _directory_id(found, meta)
+            if meta.read_text().startswith("#"):
+                _take_over(claim.path, found)
     except OSError as error:
         claim.release()
         claim.failure = error.strerror or str(error)
+
+
+def _take_over(directory: Path, found: Mapping[str, str]) -> None:
+    """A directory that Apache Kafka formatted becomes ours, unless Kafka has used it: its metadata log is foreign here.
+
+    Kafka's meta.properties begins with a comment, ours does not.
+    """
+    if any(log.stat().st_size for log in directory.glob("*-[0-9]*/*.log")):
+        raise IdentityError(
+            f"{directory} holds data of Apache Kafka, whose metadata log is not read here; nothing of it was changed. "
+            "Give log.dirs that are empty, and bring the topics over with MirrorMaker 2"
+        )
+    _write(directory / META, found)
 
 
 def read_meta(meta: Path) -> dict[str, str]:
@@ -179,7 +194,7 @@ def _random_id() -> str:
     return text
 
 
-def _write(path: Path, properties: dict[str, str]) -> None:
+def _write(path: Path, properties: Mapping[str, str]) -> None:
     temporary = path.with_suffix(".tmp")
     with open(temporary, "w", encoding="utf-8") as file:
         file.writelines(f"{key}={value}\n" for key, value in properties.items())

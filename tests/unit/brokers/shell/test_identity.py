@@ -128,3 +128,47 @@ def test_the_metadata_log_may_have_a_directory_of_its_own(tmp_path: Path) -> Non
     found = claim(several(tmp_path, metadata_log_dir=str(tmp_path / "m")))
     found.release()
     assert found.metadata not in found.log_dirs and found.metadata.id is not None
+
+
+KAFKAS = """#
+#Tue Nov 24 10:25:33 UTC 2026
+node.id=1
+directory.id=gvV5o4zNTQy2edXncBMJbA
+version=1
+cluster.id=abcdefghijklmnopqrstuv
+"""
+
+
+def formatted_by_kafka(directory: Path) -> Path:
+    data = directory / "data"
+    (data / "__cluster_metadata-0").mkdir(parents=True)
+    (data / META).write_text(KAFKAS)
+    (data / "bootstrap.checkpoint").write_bytes(b"x")
+    return data
+
+
+def test_a_directory_that_kafka_formatted_and_never_used_is_taken_with_its_ids(
+    tmp_path: Path,
+) -> None:
+    data = formatted_by_kafka(tmp_path)
+    first = claim(config(tmp_path))
+    first.release()
+    assert first.cluster_id == "abcdefghijklmnopqrstuv"
+    (data / "t-0").mkdir()
+    (data / "t-0" / "00000000000000000000.log").write_bytes(b"ours by now")
+    again = claim(config(tmp_path))
+    again.release()
+    assert (again.cluster_id, again.metadata.id) == (first.cluster_id, first.metadata.id)
+
+
+@pytest.mark.parametrize("folder", ["__cluster_metadata-0", "orders-12"])
+def test_a_directory_with_kafkas_data_is_refused_and_left_as_it_is(
+    folder: str, tmp_path: Path
+) -> None:
+    data = formatted_by_kafka(tmp_path)
+    (data / folder).mkdir(exist_ok=True)
+    (data / folder / "00000000000000000000.log").write_bytes(b"precious")
+    for _ in range(2):
+        with pytest.raises(IdentityError, match="holds data of Apache Kafka"):
+            claim(config(tmp_path))
+    assert (data / META).read_text() == KAFKAS
