@@ -17,6 +17,7 @@ from brokers.ids import (
     LeaderEpoch,
     Offset,
     Peer,
+    ProducerId,
     Ticket,
     TopicPartition,
 )
@@ -185,6 +186,41 @@ class CopyLog:
     directory: UUID | None
 
 
+class LastBatch(NamedTuple):
+    """The last batch of an active producer: the last offset of its data, or -1 if only a marker is left."""
+
+    producer_id: ProducerId
+    last_offset: Offset
+    producer_epoch: int
+
+
+class CleaningLimits(NamedTuple):
+    """What one cleaning may use: memory for the keys, filled up to `load_factor`, and for reads; bytes a second."""
+
+    map_bytes: int
+    load_factor: float
+    io_bytes: int
+    bytes_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class CleanLog:
+    """Compact a log up to `bound`, or as far as its keys fit into memory -> `SegmentsCleaned`, at the end `LogCleaned`.
+
+    Everything below `first_dirty_offset` is clean. Only segments that are sealed and synced are changed. With the last
+    batch of each active producer its last sequence is kept.
+    """
+
+    partition: TopicPartition
+    first_dirty_offset: Offset
+    bound: Offset
+    now: Instant
+    delete_retention_ms: int
+    segment_bytes: int
+    last_batches: tuple[LastBatch, ...] = field(repr=False)
+    limits: CleaningLimits
+
+
 @dataclass(frozen=True, slots=True)
 class LeaveDirectory:
     """Close every log in a failed log directory, and do not use the directory again in this process."""
@@ -305,7 +341,7 @@ class Changed:
 StorageEffect: TypeAlias = (
     OpenLog | Append | FlushLog | Roll | SaveEpochs | TrimLog | TruncateLog | SealTail | KeepProducers | CloseLog
     | LeaveDirectory | RemoveStrays | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState
-    | LoadState | KeepBrokerEpoch | MeasureDirectories | CopyLog
+    | LoadState | KeepBrokerEpoch | MeasureDirectories | CopyLog | CleanLog
 )  # fmt: skip
 # The effects for an upper layer (a link) leave the core in the same way.
 Effect: TypeAlias = "Reply | Hangup | Ask | Serve | End | Changed | StorageEffect | RegionEffect"

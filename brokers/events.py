@@ -193,6 +193,44 @@ class SegmentSealed:
     digest: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class SegmentsCleaned:
+    """One cleaned segment has replaced those that begin in [base_offset, next_offset)."""
+
+    partition: TopicPartition
+    base_offset: Offset
+    next_offset: Offset
+    size: int
+    max_timestamp: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class CleaningStats:
+    """What a cleaning has read and written, and the share of the memory for keys that it used."""
+
+    bytes_read: int = 0
+    bytes_written: int = 0
+    records_read: int = 0
+    records_written: int = 0
+    records_without_key: int = 0
+    map_entries: int = 0
+    map_utilization: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LogCleaned:
+    """The result of `CleanLog`: everything below `next_offset` is clean, and a checkpoint says so.
+
+    None: the cleaning ended early, for a `reason` where there is one. `is_final`: another one would end the same way.
+    """
+
+    partition: TopicPartition
+    next_offset: Offset | None
+    reason: str = ""
+    is_final: bool = False
+    stats: CleaningStats = field(default_factory=CleaningStats)
+
+
 @value
 class RangeRead:
     """The result of `ReadRange`: whole batches from the one with `offset`; empty if there is none below the bound."""
@@ -280,7 +318,7 @@ LogAnswer: TypeAlias = RangeRead | RangesFound | TimestampFound | DirectoriesMea
 Event: TypeAlias = (
     Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | DirectoryRefused
     | LogCopied | LogMoved | MoveInterrupted | CopyFailed
-    | Written | SegmentSealed
+    | Written | SegmentSealed | SegmentsCleaned | LogCleaned
     | RangeRead | RangesFound | TimestampFound | DirectoriesMeasured | TailSealed
     | StraysRemoved | StateSaved | StateLoaded
 )  # fmt: skip

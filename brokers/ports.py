@@ -1,6 +1,6 @@
 """What a core may be handed by its host. Nothing here waits."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from brokers.ids import Buffer, Buffers
@@ -95,10 +95,10 @@ class Files(Protocol):
     """A flat file system below one data directory. Paths are relative, `/`-separated.
 
     Every call raises `DiskError` when the disk refuses. What `append` wrote, and the name of a file or directory that
-    it or `make_directory` made, is durable only after `sync` of the file; `truncate`, `replace`, `rename` and `remove`
-    are durable when they return. Reads past the end return fewer bytes. `append` makes the file if there is none (never
-    its directory) and returns its size after the write. `sync` raises `SyncError`. `sync`, `touch`,
-    `reader` and `writer` may be called from another thread.
+    it or `make_directory` made, is durable only after `sync` of the file; `truncate`, `replace`, `rename`, `remove` and
+    their `_several` are durable when they return. Reads past the end return fewer bytes. `append` makes the file if
+    there is none (never its directory) and returns its size after the write. `sync` raises `SyncError`. `sync`,
+    `touch`, `reader` and `writer` may be called from another thread.
     """
 
     def append(self, path: str, buffers: Buffers) -> int: ...
@@ -144,6 +144,13 @@ class Files(Protocol):
 
     def remove(self, path: str) -> None:
         """Remove a file, or a directory with everything in it; absent is fine."""
+
+    def remove_several(self, paths: Sequence[str]) -> None:
+        """Remove files of one directory, with one sync of it. A crash before the end leaves any of them."""
+
+    def rename_several(self, renames: Sequence[tuple[str, str]]) -> None:
+        """Rename files of one directory, each to a name that may be another's, with one sync of it. A crash before the
+        end leaves any of them."""
 
     def make_directory(self, path: str) -> None: ...
 

@@ -13,7 +13,8 @@ PREFIX_LENGTH_MAX: Final = 12
 
 # Copied also if `topic.config.sync.include` leaves them out: with another value the mirror could not hold the source's
 # batches, or would not be the same topic to a reader.
-ALWAYS_SYNCED: Final = ("cleanup.policy", "max.message.bytes", "message.timestamp.type")
+CLEANUP_POLICY: Final = "cleanup.policy"
+ALWAYS_SYNCED: Final = (CLEANUP_POLICY, "max.message.bytes", "message.timestamp.type")
 SYNCED_BY_DEFAULT: Final = (
     *ALWAYS_SYNCED, "delete.retention.ms", "retention.bytes", "retention.ms", "segment.bytes", "segment.ms",
 )  # fmt: skip

@@ -1,7 +1,8 @@
 """A node's settings.
 
 - `broker_config`: every key with its type and default, and what follows from several of them
-- `quorum_settings`, `group_settings`, `log_settings`: those of the quorum, of groups, and defaults of topics
+- `quorum_settings`, `group_settings`, `log_settings`: those of the quorum, of groups, and defaults of topics;
+  `log_cleaner_settings`: those of compaction
 - `listener_settings`: the keys of a node's listeners; `listeners`: a listener's name, security protocol and addresses
 - `operation_settings`: those of the operator log, and of topics that clients create by asking for them
 - `disk_settings`, `disk_watermarks`: how much of a disk is kept free

@@ -16,6 +16,7 @@ from brokers.config.disk_settings import DiskSettings
 from brokers.config.given_settings import similar, sort_out, verdict
 from brokers.config.group_settings import GroupSettings
 from brokers.config.kafka_keys import KeyVerdict
+from brokers.config.log_cleaner_settings import LogCleanerSettings
 from brokers.config.log_settings import LogSettings
 from brokers.config.operation_settings import OperationSettings
 from brokers.config.quorum_settings import QuorumSettings
@@ -42,7 +43,9 @@ class ConfigError(ValueError):
         self.problems = problems
 
 
-class BrokerConfig(QuorumSettings, GroupSettings, LogSettings, DiskSettings, OperationSettings):
+class BrokerConfig(
+    QuorumSettings, GroupSettings, LogSettings, DiskSettings, OperationSettings, LogCleanerSettings
+):
     """The settings of one node. Defaults are Kafka's unless the comment says why not."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)

@@ -22,6 +22,13 @@ def contradictions(config: "BrokerConfig") -> Iterator[str]:
             "so that one lost heartbeat would fence the broker"
         )
     yield from _watermark_problems(config)
+    if config.log_cleaner_min_compaction_lag_ms > config.log_cleaner_max_compaction_lag_ms:
+        yield "log.cleaner.min.compaction.lag.ms: above log.cleaner.max.compaction.lag.ms"
+    if config.log_cleaner_dedupe_buffer_size // config.log_cleaner_threads < 1 << 20:
+        yield (
+            "log.cleaner.dedupe.buffer.size: below 1 MiB for each of log.cleaner.threads; "
+            "give more memory, or fewer threads"
+        )
     if not all(config.directories):
         yield "log.dirs: a name between two commas is empty; leave out the comma"
     if len(set(config.directories)) < len(config.directories):

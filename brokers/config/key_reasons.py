@@ -160,20 +160,6 @@ REFUSED = {
         "unstable.api.versions.enable": "false",
         "unstable.feature.versions.enable": "false",
     },
-    "logs are not compacted; take it out": {
-        "log.cleaner.backoff.ms": "15000",
-        "log.cleaner.dedupe.buffer.size": "134217728",
-        "log.cleaner.delete.retention.ms": "86400000",
-        "log.cleaner.enable": "true",
-        "log.cleaner.io.buffer.load.factor": "0.9",
-        "log.cleaner.io.buffer.size": "524288",
-        "log.cleaner.io.max.bytes.per.second": "1.7976931348623157E308",
-        "log.cleaner.max.compaction.lag.ms": "9223372036854775807",
-        "log.cleaner.min.cleanable.ratio": "0.5",
-        "log.cleaner.min.compaction.lag.ms": "0",
-        "log.cleaner.threads": "1",
-        "log.cleanup.policy": "delete",
-    },
 }
 
 # reason -> keys that releases of Kafka before 4.0 had

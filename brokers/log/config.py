@@ -15,6 +15,11 @@ class LogConfig:
     retention_ms: int = 7 * DAY_MS  # -1: for ever
     retention_bytes: int = -1  # -1: without limit
     delete_expired: bool = True  # cleanup.policy=delete; False keeps everything
+    compact: bool = False  # cleanup.policy=compact
+    min_cleanable_dirty_ratio: float = 0.5
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = INT64_MAX
+    delete_retention_ms: int = DAY_MS
     segment_jitter_ms: int = (
         0  # what is taken off segment_ms at most, another time for each segment
     )
@@ -29,6 +34,11 @@ class LogConfig:
     append_time: bool = False  # message.timestamp.type=LogAppendTime
     timestamp_before_max_ms: int = INT64_MAX  # message.timestamp.before.max.ms
     timestamp_after_max_ms: int = 3_600_000  # message.timestamp.after.max.ms (KIP-1030)
+
+    @property
+    def roll_ms(self) -> int:
+        """`segment.ms`, or less where compaction must see a record earlier than that (KIP-354)."""
+        return min(self.segment_ms, self.max_compaction_lag_ms) if self.compact else self.segment_ms
 
     @property
     def sync(self) -> bool:

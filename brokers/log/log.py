@@ -36,6 +36,7 @@ class Log:
     """`log_end_offset` is the end of the appends, `written_offset` that of the writes (synced, where `sync` is set)."""
 
     __slots__ = (
+        "cleaner_offset",
         "deleted",
         "epochs",
         "high_watermark_checkpoint",
@@ -61,7 +62,9 @@ class Log:
         high_watermark_checkpoint: Offset = 0,
         epochs: EpochHistory | None = None,
         producers: ProducerStates | None = None,
+        cleaner_offset: Offset = 0,
     ) -> None:
+        """Everything below `cleaner_offset` is clean, if the topic is compacted."""
         assert segments and log_start_offset <= log_end_offset, (log_start_offset, log_end_offset)
         self.partition = partition
         self.topic_id = topic_id
@@ -73,6 +76,7 @@ class Log:
         self.high_watermark_checkpoint = high_watermark_checkpoint
         self.epochs = epochs or EpochHistory()
         self.producers = producers or ProducerStates()
+        self.cleaner_offset = cleaner_offset
         self.unflushed = (
             0  # records since the last flush, counted where flush.messages or flush.ms is set
         )
@@ -90,6 +94,7 @@ class Log:
             high_watermark_checkpoint=recovered.high_watermark_checkpoint,
             epochs=EpochHistory(recovered.epochs),
             producers=ProducerStates.of(recovered.producers),
+            cleaner_offset=recovered.cleaner_offset,
         )
 
     @property
@@ -175,6 +180,17 @@ class Log:
         for segment in self.segments[:-1]:
             if (segment.base_offset, segment.size) == (base_offset, size):
                 segment.is_sealed = True
+
+    def on_cleaned(
+        self, base_offset: Offset, next_offset: Offset, size: int, max_timestamp: Instant
+    ) -> None:
+        """A cleaned segment has replaced those that begin in [base_offset, next_offset) (`SegmentsCleaned`)."""
+        sealed = self.segments[:-1]
+        replaced = [each for each in sealed if base_offset <= each.base_offset < next_offset]
+        if replaced:  # else the log start has passed them meanwhile
+            cleaned = Segment(base_offset, size, replaced[-1].created_at, max_timestamp)
+            first = self.segments.index(replaced[0])
+            self.segments[first : first + len(replaced)] = [cleaned]
 
     def begin_epoch(self, leader_epoch: LeaderEpoch) -> list[StorageEffect]:
         """Begin a leader epoch at the log end, even without data: followers' divergence is found by it."""
@@ -291,11 +307,11 @@ class Log:
 
     def _segment_ms(self, config: LogConfig) -> int:
         """`segment.ms` less this segment's jitter: it differs from log to log and from segment to segment."""
-        at_most = min(config.segment_jitter_ms, config.segment_ms)
+        at_most = min(config.segment_jitter_ms, config.roll_ms)
         if at_most == 0:
-            return config.segment_ms
+            return config.roll_ms
         seed = f"{self.topic_id.hex()} {self.partition} {self.segments[-1].base_offset}"
-        return config.segment_ms - crc32(seed.encode()) % at_most
+        return config.roll_ms - crc32(seed.encode()) % at_most
 
     def _roll(self, base_offset: Offset, interval: int | None = None) -> StorageEffect:
         self.segments.append(Segment(base_offset))

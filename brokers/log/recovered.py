@@ -27,3 +27,4 @@ class RecoveredLog(NamedTuple):
     high_watermark_checkpoint: Offset = 0
     epochs: tuple[tuple[LeaderEpoch, Offset], ...] = ()
     producers: tuple[ProducerEntry, ...] = ()
+    cleaner_offset: Offset = 0  # everything below is clean

@@ -10,6 +10,7 @@
 - `local_controller`: this node as a controller; `own_registration`: what the image says of this process
 - `region_member`: the life of a node among others, or alone; `replication_host`: what replication uses
 - `log_dir_space`: the free space of the log directories, and what is refused for lack of it
+- `log_cleaner`: which logs are compacted, and when; `cleaner_settings`: with what
 - `log_maintenance`: retention and checkpoints by the clock (Kafka's LogManager)
 - `broker_probes`: the active controller asks whether a silent broker's process is gone
 - `region_port`: how upper layers in the same process use the node; `mirror_writes`: what links write through it;

@@ -14,6 +14,7 @@ from brokers.events import (
     Disconnected,
     EndAsked,
     Event,
+    LogCleaned,
     LogCopied,
     LogFailed,
     LogMoved,
@@ -22,6 +23,7 @@ from brokers.events import (
     RangeRead,
     RangesFound,
     Request,
+    SegmentsCleaned,
     SegmentSealed,
     Started,
     StateLoaded,
@@ -83,6 +85,8 @@ class Broker:
             Request: self._on_request,
             Written: self._on_written,
             SegmentSealed: self._on_sealed,
+            SegmentsCleaned: parts.cleaner.segments_cleaned,
+            LogCleaned: parts.cleaner.cleaned,
             RangeRead: self._on_read,
             RangesFound: parts.continuations.storage_answered,
             TimestampFound: parts.continuations.storage_answered,
@@ -168,6 +172,7 @@ class Broker:
     def _on_started(self, event: Started, now: Instant) -> list[Effect]:
         parts = self._parts
         parts.maintenance.start(now)
+        parts.cleaner.start(now)
         parts.replication.start(now)
         effects = parts.log_dir_space.measure(now)
         effects += parts.publisher.run(parts.raft.on_started(now), now)
@@ -192,6 +197,7 @@ class Broker:
         parts, partition = self._parts, event.partition
         if partition == METADATA_PARTITION:
             return self._on_metadata(event, now)
+        parts.cleaner.forget(partition)
         effects: list[Effect] = [
             Changed(f"partition {partition}", "repaired", line) for line in event.repairs
         ]
@@ -210,6 +216,7 @@ class Broker:
             assignments = parts.log_dir_assignments
             given_up = assignments.failed(assignments.metadata, event.reason, now)
             return given_up or self._on_metadata(event, now)
+        parts.cleaner.forget(partition)
         effects = parts.replicas.failed(partition, event.reason, event.directory, now)
         return effects + parts.member.progressed(now)
 

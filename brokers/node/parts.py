@@ -26,6 +26,7 @@ from brokers.node.broker_lifecycle import BrokerLifecycle
 from brokers.node.broker_probes import BrokerProbes
 from brokers.node.controller_registration import ControllerRegistration
 from brokers.node.local_controller import ControllerHandlers, LocalController
+from brokers.node.log_cleaner import LogCleaner
 from brokers.node.log_dir_assignments import LogDirAssignments
 from brokers.node.log_dir_moves import LogDirMoves
 from brokers.node.log_dir_space import LogDirSpace
@@ -129,6 +130,7 @@ class Parts:
         self.shutdown = ControlledShutdown(
             self.partitions.all, self.timers, self.continuations.abandoned
         )
+        self.cleaner = LogCleaner(self.config, self.raft, self.partitions, self.timers)
 
     def _make_replicas(self, incarnation: UUID | None) -> None:
         self.registration = OwnRegistration(self.config, self.raft, incarnation)

@@ -1,7 +1,7 @@
 """Append a producer's batch: check it, assign its offsets, append it to the log.
 
 The order of the checks is Kafka's, as its errors show it. A batch is decompressed only where its topic has a codec of
-its own, and the batch has another.
+its own, and the batch has another, or the topic is compacted.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,10 @@ from brokers.log.producers import Duplicate
 from brokers.partition.replica import Replica
 from brokers.records.batch import (
     CONTROL,
+    HEADER_SIZE,
     TRANSACTIONAL,
     ZSTD,
+    BatchError,
     BatchHeader,
     contradiction,
     parse_header,
@@ -26,6 +28,8 @@ from brokers.records.batch import (
     stamped,
     verify_crc,
 )
+from brokers.records.compression import decompress
+from brokers.records.raw_records import raw_records
 from brokers.records.recompression import recompressed
 
 ZSTD_FIRST_PRODUCE_VERSION = 7  # KIP-110
@@ -52,6 +56,8 @@ def append(replica: Replica, data: Buffer | None, version: int, now: Instant) ->
         raise Refusal(KafkaError.CORRUPT_MESSAGE, "the batch's checksum does not match its bytes")
     _check_header(header)
     _check_time(header, config, now)
+    if config.compact:
+        _check_keys(replica, header, data)
     verdict = log.producers.check(header)
     if isinstance(verdict, Duplicate):
         return Appended(*verdict, log.log_start_offset, (), is_idempotent=True)
@@ -143,6 +149,24 @@ def _check_header(header: BatchHeader) -> None:
         raise Refusal(KafkaError.INVALID_TXN_STATE, "transactions are not supported by this broker")
     if because := contradiction(header):
         raise Refusal(KafkaError.INVALID_RECORD, because)
+
+
+def _check_keys(replica: Replica, header: BatchHeader, data: Buffer) -> None:
+    """A record without a key would be lost in a compacted topic; one that can't be read would end its compaction."""
+    packed = memoryview(data)[HEADER_SIZE : header.length]
+    try:
+        opened = bytes(decompress(header.compression, packed))
+        for _, _, _, delta, key, _ in raw_records(
+            opened, header.record_count, header.last_offset_delta
+        ):
+            if key is None:
+                raise Refusal(
+                    KafkaError.INVALID_RECORD,
+                    "Compacted topic cannot accept message without key in topic partition"
+                    f" {replica.partition}: record {delta} of the batch has none",
+                )
+    except BatchError as error:
+        raise Refusal(KafkaError.INVALID_RECORD, error.because) from None
 
 
 def _check_time(header: BatchHeader, config: LogConfig, now: Instant) -> None:

@@ -1,5 +1,5 @@
 """Kafka's RecordBatch v2, opaque wherever possible.
 
 `batch` (headers: all that the byte path reads), `builder` (makes batches), `record` and `compression` (read records),
-`recompression` (a batch in another codec).
+`raw_records` (walks over many of them), `recompression` (a batch in another codec).
 """

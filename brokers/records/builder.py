@@ -75,25 +75,25 @@ def build_batch(
 
 def _put_record(batch: bytearray, record: NewRecord, delta: int, time_delta: int) -> None:
     body = bytearray(1)  # attributes: none are defined
-    _put_varint(body, time_delta)
-    _put_varint(body, delta)
+    put_varint(body, time_delta)
+    put_varint(body, delta)
     _put_bytes(body, record.key)
     _put_bytes(body, record.value)
-    _put_varint(body, len(record.headers))
+    put_varint(body, len(record.headers))
     for name, value in record.headers:
         _put_bytes(body, name)
         _put_bytes(body, value)
-    _put_varint(batch, len(body))
+    put_varint(batch, len(body))
     batch += body
 
 
 def _put_bytes(out: bytearray, data: bytes | None) -> None:
-    _put_varint(out, -1 if data is None else len(data))
+    put_varint(out, -1 if data is None else len(data))
     out += data or b""
 
 
-def _put_varint(out: bytearray, value: int) -> None:
-    """Zigzag, then seven bits a byte, low bits first."""
+def put_varint(out: bytearray, value: int) -> None:
+    """Append a number: zigzag, then seven bits a byte, low bits first."""
     rest = (value << 1) ^ (value >> 63)
     while rest > 0x7F:
         out.append(rest & 0x7F | 0x80)

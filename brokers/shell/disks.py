@@ -83,5 +83,6 @@ def _storage(claim: Claim, config: BrokerConfig, several: LogManager | None = No
         directory=directory,
         unsynced=None if several is None else several.unsynced,
         undigested=None if several is None else several.undigested,
+        uncleaned=None if several is None else several.uncleaned,
         unwritten={} if several is None else several.unwritten,
     )

@@ -9,7 +9,8 @@ import os
 import resource
 import shutil
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import RLock
 from weakref import WeakSet
@@ -45,6 +46,11 @@ class DiskFiles:
         self._synced_names: set[str] = set()
         # Held during the sync of a directory: no other thread may rely on a sync that has not ended.
         self._naming = RLock()
+
+    @property
+    def root(self) -> str:
+        """The directory's path."""
+        return self._root
 
     def append(self, path: str, buffers: Buffers) -> int:
         try:
@@ -162,6 +168,27 @@ class DiskFiles:
             else:
                 os.unlink(target)
             self._sync_names(os.path.dirname(path))
+
+    def remove_several(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            with refusals(path):
+                self.close(path)
+                with suppress(FileNotFoundError):
+                    os.unlink(self._path(path))
+        self._sync_folders(paths)
+
+    def rename_several(self, renames: Sequence[tuple[str, str]]) -> None:
+        for path, new_path in renames:
+            with refusals(path):
+                self.close(path)
+                self.close(new_path)
+                os.rename(self._path(path), self._path(new_path))
+        self._sync_folders([new_path for _, new_path in renames])
+
+    def _sync_folders(self, paths: Sequence[str]) -> None:
+        for directory in dict.fromkeys(map(os.path.dirname, paths)):
+            with refusals(directory):
+                self._sync_names(directory)
 
     def make_directory(self, path: str) -> None:
         with refusals(path):

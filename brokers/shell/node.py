@@ -3,7 +3,7 @@
 Reads and most writes are done in the loop, in the page cache. Big writes that the core does not wait for are done in a
 worker thread: the kernel needs more time to find pages for them than the core for all else. Syncs are done in worker
 threads, one at a time per partition, so that appends made meanwhile share the next one. One more thread writes the
-digests of sealed segments, slowly.
+digests of sealed segments, slowly. Logs are compacted in processes of their own.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from brokers.events import Request, Started, TimeReached
 from brokers.ids import Instant, Ticket, TopicPartition
 from brokers.region import Ready
 from brokers.shell.backlog import Backlog, LogEffect
+from brokers.shell.cleaners import Cleaners
 from brokers.shell.clock import Clock
 from brokers.shell.logs import CHANGE
 from brokers.shell.server import Server
@@ -73,6 +74,7 @@ class Node:
         self._threads = ThreadPoolExecutor(SYNC_THREADS, thread_name_prefix="sync")
         self._digesters = ThreadPoolExecutor(1, thread_name_prefix="digest")
         self._writers = ThreadPoolExecutor(WRITE_THREADS, thread_name_prefix="write")
+        self._cleaners = Cleaners(storage, self._feed_result)
         self._loop = asyncio.get_running_loop()
         self.serving: asyncio.Future[None] = self._loop.create_future()
         self.ready: asyncio.Future[None] = self._loop.create_future()
@@ -120,6 +122,8 @@ class Node:
             self._settle()
         if self._storage.undigested:
             self._digest()
+        if self._storage.uncleaned:
+            self._cleaners.begin()
         self._arm()
 
     @property
@@ -266,6 +270,7 @@ class Node:
         self._stopping = True
         for writing in self._digesting.values():
             writing.give_up()
+        await self._cleaners.stop()
         shutdown = partial(self._digesters.shutdown, cancel_futures=True)
         await self._loop.run_in_executor(None, shutdown)
         await self._loop.run_in_executor(None, self._writers.shutdown)

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from brokers.effects import (
     Append,
+    CleanLog,
     CloseLog,
     CopyLog,
     FindRanges,
@@ -32,6 +33,7 @@ from brokers.events import (
     CopyFailed,
     DirectoryRefused,
     Event,
+    LogCleaned,
     LogCopied,
     LogFailed,
     LogMoved,
@@ -49,6 +51,7 @@ from brokers.ids import (
     TopicPartition,
 )
 from brokers.ports import DiskError
+from brokers.storage.cleaning.cleanings import Cleanings
 from brokers.storage.directories.folders import clear_folder, folder_name, owner_of
 from brokers.storage.directories.state_files import measured
 from brokers.storage.directories.strays import partitions_in
@@ -68,6 +71,7 @@ class LogManager:
         self.unsynced: dict[TopicPartition, SyncTarget] = {}
         self.unwritten: dict[TopicPartition, list[Append]] = {}
         self.undigested: dict[TopicPartition, None] = {}
+        self.uncleaned: dict[TopicPartition, CleanLog] = {}
         self._metadata_id = metadata
         self._log_dirs = dict.fromkeys(log_dirs)
         self._missing = missing
@@ -84,6 +88,7 @@ class LogManager:
             OpenLog: self._open,
             CloseLog: self._close,
             CopyLog: self._copy,
+            CleanLog: self._clean,
             LeaveDirectory: self._leave,
             RemoveStrays: self._remove_strays,
             SaveHighWatermarks: self._save_high_watermarks,
@@ -229,7 +234,7 @@ class LogManager:
         if target is None:
             return [CopyFailed(partition, effect.directory, "the log directory is offline")]
         copy = self._copies[partition] = copy or Copy(source, target, partition)
-        written = source.settle(partition)
+        written = source.cleanings.stop(partition) + source.settle(partition)
         opened = source.opened(partition)
         if opened is None:  # failed, or not opened yet: retry later
             return [*written, LogCopied(partition, effect.directory, 0, 0)]
@@ -246,6 +251,16 @@ class LogManager:
             self._drop_copy(partition)
             return [*written, CopyFailed(partition, effect.directory, str(error))]
         return written + self._swap(partition, copy)
+
+    def _clean(self, effect: CleanLog, now: Instant) -> list[Event]:
+        """Not while the log is being copied, as both read its segments."""
+        if effect.partition in self._copies:
+            return [LogCleaned(effect.partition, None)]
+        return self._storage_for(effect.partition).perform(effect, now)
+
+    def cleanings_of(self, partition: TopicPartition) -> Cleanings:
+        """Of the directory that has the log; `pending` is the same for all."""
+        return self._storage_for(partition).cleanings
 
     def _swap(self, partition: TopicPartition, copy: Copy) -> list[Event]:
         """The copy is renamed: the open log continues in it."""

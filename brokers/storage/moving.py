@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from brokers.ids import Offset, TopicPartition
 from brokers.ports import DiskError, Files
+from brokers.storage.cleaning.cleaned_writing import CLEANED
 from brokers.storage.directories.folders import ASIDE_NAME_MAX, aside_name, folder_name
 from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX
 from brokers.storage.directories.strays import remove_folder
@@ -110,7 +111,8 @@ class Copy:
         for path in (f"{folder}/{name}" for name in names):
             is_copied = path in self._copied or any(path in each.paths for each in self._whole)
             is_digest = path.endswith(DIGEST) and target.files.exists(self._there(path))
-            if not is_copied and not is_digest and not path.endswith(".tmp"):
+            is_unfinished = path.endswith((".tmp", CLEANED))
+            if not is_copied and not is_digest and not is_unfinished:
                 self._copy_whole(path)
         target.files.replace(mark_in(self._folder), b"")
         target.root.take_over(source.root, self._partition, log.next_offset)

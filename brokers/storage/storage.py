@@ -14,6 +14,7 @@ from uuid import UUID
 
 from brokers.effects import (
     Append,
+    CleanLog,
     CloseLog,
     FlushLog,
     KeepBrokerEpoch,
@@ -31,13 +32,14 @@ from brokers.effects import (
     TrimLog,
     TruncateLog,
 )
-from brokers.events import DirectoryRefused, Event, LogFailed, LogOpened, StraysRemoved, Written
+from brokers.events import DirectoryRefused, Event, LogFailed, LogOpened, Written
 from brokers.ids import MIGRATING_DIRECTORY, Instant, Offset, TopicPartition
 from brokers.ports import DiskError, Files, SyncError
+from brokers.storage.cleaning.cleanings import Cleanings
 from brokers.storage.directories.folders import aside_name, folder_name
 from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX, LogDirCheckpoints
 from brokers.storage.directories.state_files import measured, perform_on_state
-from brokers.storage.directories.strays import remove_folder, remove_strays
+from brokers.storage.directories.strays import remove_folder, strays_removed
 from brokers.storage.logs.digests import Digests
 from brokers.storage.logs.failed_syncs import FailedSyncs
 from brokers.storage.logs.local_log import LocalLog
@@ -55,7 +57,10 @@ Performer: TypeAlias = Callable[[Any, Instant], list[Event]]
 
 
 class Storage:
-    """`unsynced`, `unwritten`, `undigested`: the partitions that wait for a sync, a write, a digest."""
+    """`unsynced`, `unwritten`, `undigested`: the partitions that wait for a sync, a write, a digest.
+
+    `cleanings` has those that wait for a cleaning.
+    """
 
     def __init__(
         self,
@@ -66,9 +71,10 @@ class Storage:
         unsynced: dict[TopicPartition, SyncTarget] | None = None,
         unwritten: dict[TopicPartition, list[Append]] | None = None,
         undigested: dict[TopicPartition, None] | None = None,
+        uncleaned: dict[TopicPartition, CleanLog] | None = None,
         behind_from_bytes: int = WORTH_A_THREAD_BYTES,
     ) -> None:
-        """`unsynced`, `unwritten` and `undigested` are shared by the directories of a node.
+        """`unsynced`, `unwritten`, `undigested` and `uncleaned` are shared by the directories of a node.
 
         Without `unwritten` every append is written at once.
         """
@@ -87,12 +93,17 @@ class Storage:
         self.unwritten = self._writes.pending
         self._digests = Digests(files, self._logs, {} if undigested is None else undigested)
         self.undigested = self._digests.pending
+        self.uncleaned = {} if uncleaned is None else uncleaned
+        self.cleanings = Cleanings(
+            files, self.root, self._logs, self._digests, self.uncleaned, self._fail
+        )
         reads = Reads(files, self._logs, self._fail)
         self.find = reads.find
         after_writes = self._after_writes
         self._performers: dict[type, Performer] = {
             Append: self._append,
             FlushLog: after_writes(self._flush),
+            CleanLog: self.cleanings.clean,
             **reads.performers,
             Roll: after_writes(self._roll),
             OpenLog: after_writes(self._open),
@@ -100,13 +111,13 @@ class Storage:
             TrimLog: after_writes(self._trim),
             TruncateLog: after_writes(self._truncate),
             SealTail: after_writes(OrphanStore(files, self._logs).seal),
-            KeepProducers: self._keep_producers,
+            KeepProducers: lambda each, _: self._on_log(each.partition, lambda log: log.keep(each)),
             CloseLog: after_writes(self._close),
-            RemoveStrays: self._remove_strays,
+            RemoveStrays: lambda effect, now: strays_removed(files, self.root, effect, self._logs),
             SaveHighWatermarks: self._save_high_watermarks,
             SaveState: self._perform_on_state,
             LoadState: self._perform_on_state,
-            KeepBrokerEpoch: self._keep_broker_epoch,
+            KeepBrokerEpoch: self.root.keep_broker_epoch,
             MeasureDirectories: lambda effect, now: [measured(effect, {self.directory: files})],
         }
 
@@ -171,6 +182,9 @@ class Storage:
         """Also if the log was closed or reopened: the kernel reports the error only to this sync."""
         self._failed_syncs.mark(partition, log.synced_offset)
         return self._fail(partition, DiskError(reason)) if partition in self._logs else []
+
+    def cleanings_of(self, partition: TopicPartition) -> Cleanings:
+        return self.cleanings
 
     def begin_digest(self, partition: TopicPartition) -> DigestWriting:
         """Take a partition from `undigested` -> a writing whose steps run in any thread. One at a time per log."""
@@ -243,9 +257,7 @@ class Storage:
 
     def _sync_recovered(self, partition: TopicPartition, log: LocalLog) -> None:
         """Sync all of a log that is about to be served as committed."""
-        self._syncs.add(partition, log, log.active)
-        self._syncs.sync_now(partition, log)
-        log.synced_offset = log.next_offset
+        self._syncs.sync_all(partition, log)
         self.root.recovery_points.offsets[partition] = log.synced_offset
 
     def _append(self, effect: Append, now: Instant) -> list[Event]:
@@ -320,11 +332,6 @@ class Storage:
             return self._fail(partition, error)
         return []
 
-    def _keep_producers(self, effect: KeepProducers, now: Instant) -> list[Event]:
-        if (log := self._logs.get(effect.partition)) is not None:
-            log.keep_producers(effect.next_offset, effect.snapshot)
-        return []
-
     def _close(self, effect: CloseLog, now: Instant) -> list[Event]:
         try:
             if effect.delete:
@@ -345,10 +352,6 @@ class Storage:
         if self._files.exists(directory):
             aside = aside_name(partition, log.topic_id.hex() if log else "", DELETED_SUFFIX)
             remove_folder(self._files, directory, aside)
-
-    def _remove_strays(self, effect: RemoveStrays, now: Instant) -> list[Event]:
-        folders = remove_strays(self._files, self.root, effect.kept.union(self._logs))
-        return [StraysRemoved(folders)] if folders else []
 
     def _close_cleanly(self, partition: TopicPartition) -> None:
         log = self._logs[partition]
@@ -379,10 +382,6 @@ class Storage:
                     return self._fail(partition, error)
             raise
 
-    def _keep_broker_epoch(self, effect: KeepBrokerEpoch, now: Instant) -> list[Event]:
-        self.root.broker_epoch = effect.broker_epoch
-        return []
-
     def _fail(self, partition: TopicPartition, error: DiskError) -> list[Event]:
         self._drop(partition)
         if isinstance(error, SyncError):
@@ -395,5 +394,6 @@ class Storage:
         self._logs.pop(partition, None)
         self._syncs.drop(partition)
         self._digests.drop(partition)
+        self.cleanings.drop(partition)
         self._writes.drop(partition)
         self._files.close(folder_name(partition))

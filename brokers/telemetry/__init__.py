@@ -9,6 +9,6 @@ dashboards and alerts made for Kafka work here. A metric that would always be 0 
 - `traffic`, `topics`, `errors`, `request_times`, `durations`: counted at each response; `requests` is their text
 - `connections`: those of each listener
 - `partition_counters`: shrinks and expansions of in-sync sets, and elections, counted at each metadata change
-- `lag` (how far followers and fetched replicas are behind), `groups` (the group coordinator), `region` (this node in
-  its region)
+- `lag` (how far followers and fetched replicas are behind), `groups` (the group coordinator), `cleaner` (compaction),
+  `region` (this node in its region)
 """

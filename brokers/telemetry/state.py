@@ -9,6 +9,7 @@ from brokers.metadata.configs.effective_configs import topic_config_synonyms
 from brokers.metadata.image.image import PartitionImage
 from brokers.node.parts import Parts
 from brokers.partition.replica import Replica
+from brokers.telemetry.cleaner import cleaner_text
 from brokers.telemetry.exposition import family, head, labelled, sample
 from brokers.telemetry.gauges import (
     CONTROLLER,
@@ -65,6 +66,7 @@ def state_text(parts: Parts, changes: PartitionCounters, now: Instant) -> Iterat
         yield from _replica_gauges(parts, replicas)
         yield from _counters(LEADER_COUNTERS, changes)
         yield from groups_text(parts.groups.coordinator)
+        yield from cleaner_text(parts, now)
         yield from _directories(parts)
         yield from lag_text(replicas, parts.replication.lag_ms_max, now)
         yield from _partitions(parts, replicas)

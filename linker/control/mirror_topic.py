@@ -28,6 +28,7 @@ from brokers.metadata.commands.config_commands import (
 from brokers.metadata.commands.document_commands import DocumentChange
 from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
 from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions, TopicOutcome
+from linker.config_values import CLEANUP_POLICY
 from linker.control.cut_clamp import CutClamp
 from linker.control.failover_phases import FailoverProgress
 from linker.control.link_settings import LinkSettings
@@ -70,6 +71,13 @@ def judge(record: MirrorRecord, partition_count: int, state: TopicState) -> tupl
     if state.partition_count < partition_count:
         because = f"{topic} has {state.partition_count} partitions, the mirror {partition_count}"
         return MirrorError.SOURCE_PARTITIONS_DECREASED, because
+    policy = state.configs.get(CLEANUP_POLICY, "")
+    if "compact" in policy:
+        because = (
+            f"{topic} has cleanup.policy={policy}: compacted topics are not mirrored by this release,"
+            " as offsets that compaction removed look like lost ones"
+        )
+        return MirrorError.ILLEGAL_STATE, because
     return MirrorError.NO_ERROR, ""
 
 

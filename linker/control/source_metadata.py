@@ -9,6 +9,7 @@ from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.image.image import LINK_LISTENER, Image, TopicImage
 from brokers.region import RegionView
+from linker.config_values import CLEANUP_POLICY
 from linker.data.credit import StreamSender
 from linker.filters import Filter, admits
 from linker.frames import TOPICS_MAX, Brokers, Former, GroupOffsets, SourceBroker, TopicState
@@ -34,7 +35,7 @@ def topic_state(view: RegionView, topic: str) -> TopicState:
         topic,
         image.id.bytes,
         len(image.partitions),
-        dict(view.image.config((ResourceType.TOPIC, topic))),
+        _configs(view, topic),
         tuple(partition.leader_epoch for partition in image.partitions),
         _origins(record),
         tuple(partition.leader for partition in image.partitions),
@@ -42,6 +43,13 @@ def topic_state(view: RegionView, topic: str) -> TopicState:
         _former(record),
         _reversing(record, image),
     )
+
+
+def _configs(view: RegionView, topic: str) -> dict[str, str]:
+    """Those that are set for the topic, and a policy of compaction that all topics have: no mirror may follow that."""
+    configs = dict(view.image.config((ResourceType.TOPIC, topic)))
+    policy = view.topic_configs(topic)[CLEANUP_POLICY]
+    return configs | {CLEANUP_POLICY: policy} if "compact" in policy else configs
 
 
 def brokers_of(image: Image) -> Brokers:

@@ -10,7 +10,7 @@ synced may be what it was before.
 A process that is merely killed loses nothing: open the same `SimFiles` again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -256,6 +256,14 @@ class SimFiles:
             self._unnamed.pop(name, None)
         for directory in [name for name in self._directories if _is_in(name, path)]:
             del self._directories[directory]
+
+    def remove_several(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            self.remove(path)
+
+    def rename_several(self, renames: Sequence[tuple[str, str]]) -> None:
+        for path, new_path in renames:
+            self.rename(path, new_path)
 
     def make_directory(self, path: str) -> None:
         parts = path.split("/")

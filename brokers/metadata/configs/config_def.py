@@ -41,6 +41,7 @@ class ConfigKey:
     default: str
     documentation: str
     minimum: float = 0
+    maximum: float = 1  # of a double
     choices: tuple[str, ...] = ()
     validator: Callable[[str], str | None] | None = None
     is_supported: Callable[[str, str], bool] | None = None
@@ -83,7 +84,7 @@ def _mistyped(key: ConfigKey, value: str) -> str | None:
         case ConfigType.INT | ConfigType.LONG:
             return _not_whole(key, value)
         case ConfigType.DOUBLE:
-            return _not_a_ratio(value)
+            return _not_a_double(key, value)
         case ConfigType.STRING:
             known = not key.choices or value in key.choices
         case ConfigType.LIST:
@@ -104,9 +105,10 @@ def _not_whole(key: ConfigKey, value: str) -> str | None:
     return None
 
 
-def _not_a_ratio(value: str) -> str | None:
+def _not_a_double(key: ConfigKey, value: str) -> str | None:
     try:
-        return None if 0 <= float(value) <= 1 else "expected a value from 0 to 1"
+        is_inside = 0 <= float(value) <= key.maximum
+        return None if is_inside else f"expected a value from 0 to {key.maximum:g}"
     except ValueError:
         return "expected a number"
 
@@ -123,7 +125,5 @@ def _same(key: ConfigKey, value: str, default: str) -> bool:
 
 def _alternative(key: ConfigKey) -> str:
     match key.name:
-        case "cleanup.policy":
-            return "use delete"
         case _:
             return f"leave it at {key.default or 'nothing'}"

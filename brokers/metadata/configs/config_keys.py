@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 
 from brokers.config import replica_placement
-from brokers.ids import INTERNAL_TOPICS
 from brokers.metadata.configs.config_def import (
     INT64_MAX,
     ConfigKey,
@@ -38,14 +37,14 @@ def _placement_error(value: str) -> str | None:
     return None
 
 
+def _zero_error(value: str) -> str | None:
+    return None if float(value) > 0 else "expected a value above 0"
+
+
 def _replicas_error(value: str) -> str | None:
     if value == "*" or all(_REPLICA.fullmatch(each) for each in elements(value)):
         return None
     return "expected * or PARTITION:BROKER,PARTITION:BROKER,..."
-
-
-def _is_internal_compact(topic: str, value: str) -> bool:
-    return topic in INTERNAL_TOPICS and elements(value) == ["compact"]
 
 
 def _gzip_error(value: str) -> str | None:
@@ -64,7 +63,7 @@ _KEYS = (
     ConfigKey(
         "cleanup.policy", _LIST, "delete",
         "What happens to old data: delete drops whole segments by age and size, compact keeps the last of each key.",
-        choices=("compact", "delete"), is_supported=_is_internal_compact, broker_key="log.cleanup.policy",
+        choices=("compact", "delete"), is_supported=_any, broker_key="log.cleanup.policy",
     ),
     ConfigKey(
         "compression.gzip.level", _INT, "-1",
@@ -95,6 +94,7 @@ _KEYS = (
     ConfigKey(
         "delete.retention.ms", _LONG, str(DAY_MS),
         "How long compaction keeps a deletion marker.",
+        is_supported=_any, broker_key="log.cleaner.delete.retention.ms",
     ),
     ConfigKey(
         "file.delete.delay.ms", _LONG, "60000",
@@ -141,7 +141,8 @@ _KEYS = (
     ),
     ConfigKey(
         "max.compaction.lag.ms", _LONG, str(INT64_MAX),
-        "Longest time that a record may escape compaction.", minimum=1,
+        "Longest time that a record may escape compaction.",
+        minimum=1, is_supported=_any, broker_key="log.cleaner.max.compaction.lag.ms",
     ),
     ConfigKey(
         "max.message.bytes", _INT, "1048588",
@@ -166,10 +167,12 @@ _KEYS = (
     ConfigKey(
         "min.cleanable.dirty.ratio", _DOUBLE, "0.5",
         "Share of a log that must be uncompacted before compaction looks at it.",
+        is_supported=_any, broker_key="log.cleaner.min.cleanable.ratio",
     ),
     ConfigKey(
         "min.compaction.lag.ms", _LONG, "0",
         "How long a record is safe from compaction.",
+        is_supported=_any, broker_key="log.cleaner.min.compaction.lag.ms",
     ),
     ConfigKey(
         "min.insync.replicas", _INT, "1",
@@ -234,6 +237,31 @@ _BROKER_KEYS = (
         "follower.replication.throttled.rate", _LONG, str(INT64_MAX),
         "Bytes a second that this broker fetches at most for the replicas that topics name as throttled.",
         is_supported=_any,
+    ),
+    ConfigKey(
+        "log.cleaner.backoff.ms", _LONG, "15000",
+        "How long compaction rests when no log is dirty enough.", is_supported=_any,
+    ),
+    ConfigKey(
+        "log.cleaner.dedupe.buffer.size", _LONG, str(128 * MIB),
+        "Memory for the keys of the logs that are compacted at one time.", minimum=1 * MIB, is_supported=_any,
+    ),
+    ConfigKey(
+        "log.cleaner.io.buffer.load.factor", _DOUBLE, "0.9",
+        "Share of the memory for keys that is filled.", is_supported=_any, validator=_zero_error,
+    ),
+    ConfigKey(
+        "log.cleaner.io.buffer.size", _INT, str(512 * 1024),
+        "Memory for what compaction reads and writes.", is_supported=_any,
+    ),
+    ConfigKey(
+        "log.cleaner.io.max.bytes.per.second", _DOUBLE, "1.7976931348623157E308",
+        "Bytes a second that compaction reads and writes at most.", maximum=float("inf"), is_supported=_any,
+        validator=_zero_error,
+    ),
+    ConfigKey(
+        "log.cleaner.threads", _INT, "1",
+        "How many logs are compacted at one time.", minimum=1, is_supported=_any,
     ),
     ConfigKey(
         "leader.replication.throttled.rate", _LONG, str(INT64_MAX),

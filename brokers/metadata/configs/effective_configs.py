@@ -113,6 +113,11 @@ def log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
         segment_jitter_ms=int(value("segment.jitter.ms")),
         index_interval_bytes=int(value("index.interval.bytes")),
         segment_index_bytes=int(value("segment.index.bytes")),
+        compact="compact" in elements(value("cleanup.policy")),
+        min_cleanable_dirty_ratio=float(value("min.cleanable.dirty.ratio")),
+        min_compaction_lag_ms=int(value("min.compaction.lag.ms")),
+        max_compaction_lag_ms=int(value("max.compaction.lag.ms")),
+        delete_retention_ms=int(value("delete.retention.ms")),
         flush_messages=int(value("flush.messages")),
         flush_ms=int(value("flush.ms")),
         codec=CODECS.get(codec),  # None for producer

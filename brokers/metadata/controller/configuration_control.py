@@ -23,7 +23,12 @@ from brokers.metadata.image.replay import replay
 from brokers.metadata.partitions.partition_changes import PartitionChanges
 from brokers.metadata.partitions.replica_placer import check_placement
 from brokers.metadata.partitions.replica_rules import PLACEMENT_KEY, RULE_KEYS
-from brokers.metadata.topics.mirror_topics import check_writer, find_topic
+from brokers.metadata.topics.mirror_topics import (
+    CLEANUP_POLICY,
+    check_not_compacted,
+    check_writer,
+    find_topic,
+)
 from brokers.metadata.topics.topic_names import check_name
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import ConfigRecord
@@ -170,6 +175,8 @@ def _check(
             _check_value(kind, owner, name, wanted[name])
         if name == PLACEMENT_KEY and kind == ResourceType.TOPIC:
             _check_placement(image, was.get(name, ""), wanted.get(name, ""))
+    if writer is not None and CLEANUP_POLICY in changed:
+        check_not_compacted(owner, wanted)
 
 
 def _check_placement(image: Image, was: str, value: str) -> None:

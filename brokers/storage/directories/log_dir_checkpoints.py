@@ -1,16 +1,19 @@
-"""A log directory's root: Kafka's three offset checkpoints, the clean shutdown file, leftovers of deletions.
+"""A log directory's root: Kafka's four offset checkpoints, the clean shutdown file, leftovers of deletions.
 
 The checkpoints may be lost: the high watermark advances again, a lost log start offset restores whole segments, without
-a recovery point recovery reads more. But one of an earlier log of the same name would do harm: a folder is created only
-once no checkpoint on disk has its partition.
+a recovery point recovery reads more, without the cleaner's a cleaning does. But one of an earlier log of the same name
+would do harm: a folder is created only once no checkpoint on disk has its partition.
 """
 
 from collections.abc import Mapping
 
-from brokers.ids import NO_BROKER_EPOCH, Offset, TopicPartition
+from brokers.effects import KeepBrokerEpoch
+from brokers.events import Event
+from brokers.ids import NO_BROKER_EPOCH, Instant, Offset, TopicPartition
 from brokers.ports import DiskError, Files
 from brokers.storage.directories.checkpoint_files import (
     CLEAN_SHUTDOWN,
+    CLEANER_OFFSETS,
     HIGH_WATERMARKS,
     LOG_STARTS,
     RECOVERY_POINTS,
@@ -72,18 +75,24 @@ class LogDirCheckpoints:
         self.high_watermarks = OffsetCheckpointFile(files, HIGH_WATERMARKS)
         self.log_starts = OffsetCheckpointFile(files, LOG_STARTS)
         self.recovery_points = OffsetCheckpointFile(files, RECOVERY_POINTS)
+        self.cleaner_offsets = OffsetCheckpointFile(files, CLEANER_OFFSETS)
         known = [each for each in self.recovery_points.saved if files.exists(str(each))]
         self._closed = set(known) if closed else set()
         self._in_doubt = set() if closed else set(known)  # not checked since a crash
 
     @property
     def _checkpoints(self) -> tuple[OffsetCheckpointFile, ...]:
-        return self.high_watermarks, self.log_starts, self.recovery_points
+        return self.high_watermarks, self.log_starts, self.recovery_points, self.cleaner_offsets
 
     @property
     def repairs(self) -> tuple[str, ...]:
         """One line for each checkpoint that could not be read."""
         return tuple(each.repair for each in self._checkpoints if each.repair)
+
+    def keep_broker_epoch(self, effect: KeepBrokerEpoch, now: Instant) -> list[Event]:
+        """The broker epoch of the next clean shutdown file."""
+        self.broker_epoch = effect.broker_epoch
+        return []
 
     def save_high_watermarks(self, offsets: Mapping[TopicPartition, Offset]) -> None:
         self.high_watermarks.offsets.update(offsets)
@@ -117,12 +126,13 @@ class LogDirCheckpoints:
         self.high_watermarks.offsets[partition] = other.high_watermarks.get(partition)
         self.log_starts.offsets[partition] = other.log_starts.get(partition)
         self.recovery_points.offsets[partition] = synced_offset
+        self.cleaner_offsets.offsets[partition] = other.cleaner_offsets.get(partition)
         for each in self._checkpoints:
             each.save()
 
     def lower(self, partition: TopicPartition, offset: Offset) -> None:
         """Before a truncation to `offset`: persist that no checkpoint of the log is above it."""
-        for each in (self.high_watermarks, self.recovery_points):
+        for each in (self.high_watermarks, self.recovery_points, self.cleaner_offsets):
             if max(each.get(partition), each.saved.get(partition, 0)) > offset:
                 each.offsets[partition] = offset
                 each.save()

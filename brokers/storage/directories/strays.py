@@ -1,8 +1,10 @@
 """Stray folders: of partitions that are no longer assigned to this node, left by a crash."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from brokers.effects import RemoveStrays
+from brokers.events import Event, StraysRemoved
 from brokers.ids import METADATA_PARTITION, TopicPartition
 from brokers.ports import DiskError, Files
 from brokers.storage.directories.checkpoint_files import PARTITION_METADATA
@@ -28,6 +30,14 @@ def remove_strays(
         root.forget(partition)
         removed.append(name)
     return tuple(removed)
+
+
+def strays_removed(
+    files: Files, root: LogDirCheckpoints, effect: RemoveStrays, opened: Iterable[TopicPartition]
+) -> list[Event]:
+    """The same for an effect; folders of open logs are kept."""
+    folders = remove_strays(files, root, effect.kept.union(opened))
+    return [StraysRemoved(folders)] if folders else []
 
 
 def partitions_in(files: Files) -> Iterator[TopicPartition]:

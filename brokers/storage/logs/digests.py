@@ -77,6 +77,13 @@ class Digests:
         self.pending.pop(partition, None)
         self.add(partition)
 
+    def replaced(self, partition: TopicPartition) -> None:
+        """A cleaned segment has replaced others, perhaps one whose digest is being written."""
+        begun = self._in_flight.get(partition)
+        if begun is not None and begun[1].segment not in begun[0].undigested:
+            begun[1].give_up()
+        self.trimmed(partition)
+
     def drop(self, partition: TopicPartition) -> None:
         """The log was closed."""
         self.pending.pop(partition, None)

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
+from brokers.effects import KeepProducers
 from brokers.ids import Buffer, Buffers, LeaderEpoch, Offset
 from brokers.ports import Appending, FileRange, Files
 from brokers.records.batch import BatchError, BatchHeader
@@ -94,6 +95,20 @@ class LocalLog:
         self._loaded.touch(sealed)
         self.next_offset = base_offset
 
+    def replace(self, replaced: Sequence[LogSegment]) -> LogSegment:
+        """A cleaned segment has taken the place of these, which follow one another -> the segment."""
+        first = self.segments.index(replaced[0])
+        segment = replaced[0].successor(replaced[0].base_offset)
+        if not segment.trust_files():
+            segment.rebuild_indexes()
+        for each in replaced:
+            self.undigested.pop(each, None)
+            self._loaded.forget(each)
+        self.segments[first : first + len(replaced)] = [segment]
+        self.undigested[segment] = None
+        self._positions.clear()
+        return segment
+
     def trim(self, log_start_offset: Offset) -> list[str]:
         """Remove the whole segments below an offset -> the removed files."""
         gone: list[str] = []
@@ -141,9 +156,9 @@ class LocalLog:
             self._files.replace(path, format_epochs(entries))
             self.unsynced_paths.pop(path, None)
 
-    def keep_producers(self, next_offset: Offset, snapshot: bytes) -> None:
-        """Keep the producer snapshot at `next_offset`, for `close`."""
-        self._producers = next_offset, snapshot
+    def keep(self, effect: KeepProducers) -> None:
+        """Keep the producer snapshot at an offset, for `close`."""
+        self._producers = effect.next_offset, effect.snapshot
 
     def close(self) -> None:
         """Sync everything, so that the next opening need not check the log.

@@ -99,6 +99,12 @@ class Syncs:
                 self._files.sync(path)
                 log.synced({path: log.unsynced_paths.get(path, 0)})
 
+    def sync_all(self, partition: TopicPartition, log: LocalLog) -> None:
+        """Sync everything, up to the log's end."""
+        self.add(partition, log, log.active)
+        self.sync_now(partition, log)
+        log.synced_offset = log.next_offset
+
     def trimmed(self, partition: TopicPartition, gone: list[str]) -> None:
         """These files were removed."""
         if target := self.pending.get(partition):

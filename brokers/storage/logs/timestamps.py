@@ -79,7 +79,8 @@ def _batches(
     for position, header in segment.scan_headers(log.position_of(segment, since)):
         if header.next_offset > bound:
             return
-        yield position, header
+        if header.record_count > 0:
+            yield position, header
 
 
 def _first_at(

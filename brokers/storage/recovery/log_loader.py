@@ -14,6 +14,8 @@ from brokers.log.producers import ProducerStates
 from brokers.log.snapshots import SnapshotError, decode_snapshot, encode_snapshot
 from brokers.ports import Files
 from brokers.records.batch import BatchError, BatchHeader, verify_crc
+from brokers.storage.cleaning.cleaned_writing import CLEANED
+from brokers.storage.cleaning.swapping import SWAP, complete_swaps
 from brokers.storage.directories.checkpoint_files import (
     LEADER_EPOCHS,
     CheckpointError,
@@ -31,7 +33,7 @@ from brokers.storage.segments.file_names import (
 from brokers.storage.segments.log_segment import LogSegment
 
 _INT32_MAX = 2**31 - 1  # relative offsets in indexes
-_LEFTOVERS = (".deleted", ".cleaned", ".swap", ".tmp")
+_LEFTOVERS = (".deleted", CLEANED, SWAP, ".tmp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +100,17 @@ class LogLoader:
             repairs=tuple(self._repairs),
         )
 
+    def _segment(self, base_offset: Offset) -> LogSegment:
+        folder = self._folder
+        return LogSegment(self._files, folder.directory, base_offset, folder.index_interval_bytes)
+
     def _path(self, name: str) -> str:
         return f"{self._folder.directory}/{name}"
 
     def _remove_leftovers(self) -> list[str]:
-        """Remove leftovers of deletions and replacements, and files without a segment -> the remaining names."""
+        """Complete the swaps of a cleaning; remove leftovers of deletions and replacements, and files without a segment
+        -> the remaining names."""
+        self._repairs += complete_swaps(self._files, self._folder.directory, self._segment)
         names = dict.fromkeys(self._files.list(self._folder.directory))
         active = max((name for name in names if offset_in_name(name, LOG) is not None), default="")
         gone = [
@@ -125,10 +133,7 @@ class LogLoader:
         """The segments, ascending; removes those wholly below the log start offset, left by a crash in a trim."""
         folder = self._folder
         bases = sorted(base for name in names if (base := offset_in_name(name, LOG)) is not None)
-        segments = [
-            LogSegment(self._files, folder.directory, base, folder.index_interval_bytes)
-            for base in bases
-        ]
+        segments = [self._segment(base) for base in bases]
         while len(segments) > 1 and segments[1].base_offset <= folder.log_start_offset:
             segments.pop(0).remove()
         return segments
@@ -236,9 +241,7 @@ class LogLoader:
         for segment in segments:
             self._repairs.append(f"{segment.path}: removed, it lies below the log start {start}")
             segment.remove_data()
-        first = LogSegment(
-            self._files, self._folder.directory, start, self._folder.index_interval_bytes
-        )
+        first = self._segment(start)
         if len(producers) > 0:
             self._files.replace(first.snapshot_path, encode_snapshot(producers))
         self._files.append(first.path, [])

@@ -65,14 +65,19 @@ def open_log(
         names.insert(0, PARTITION_METADATA)  # may be unsynced, too
     paths = (f"{directory}/{name}" for name in names)
     stored.unsynced_paths = {path: 0 for path in paths if files.exists(path)}
-    recovered = _recovered(root.high_watermarks.get(partition), topic_id, found, now)
+    recovered = _recovered(root, partition, topic_id, found, now)
     return stored, recovered, (*repairs, *found.repairs)
 
 
 def _recovered(
-    high_watermark: Offset, topic_id: bytes, found: Recovered, now: Instant
+    root: LogDirCheckpoints,
+    partition: TopicPartition,
+    topic_id: bytes,
+    found: Recovered,
+    now: Instant,
 ) -> RecoveredLog:
     active = found.segments[-1]
+    high_watermark = root.high_watermarks.get(partition)
     return RecoveredLog(
         topic_id,
         segments=(
@@ -86,6 +91,7 @@ def _recovered(
         ),
         epochs=found.epochs.entries,
         producers=found.producers.entries,
+        cleaner_offset=root.cleaner_offsets.get(partition),
     )
 
 

@@ -126,7 +126,8 @@ class LogSegment:
     def index_batch(self, header: BatchHeader) -> None:
         """Add the batch at position `size` to the indexes."""
         length, last_offset = header.length, header.base_offset + header.last_offset_delta
-        if header.max_timestamp > self.max_timestamp:
+        # The timestamp of a batch that compaction has emptied is no record's.
+        if header.max_timestamp > self.max_timestamp and header.record_count > 0:
             self.max_timestamp = header.max_timestamp
             self.max_timestamp_offset = last_offset
         if self._unindexed > self._interval:

@@ -5,7 +5,7 @@ Settings are Kafka's defaults except where `NODE` says so: a single node must do
 
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.bench import processes
@@ -36,8 +36,10 @@ class Kafka:
 
     name = "kafka"
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, settings: Mapping[str, str] | None = None) -> None:
+        """`settings` of the nodes, beside `NODE`."""
         self._directory = directory
+        self._settings = dict(settings or {})
         self._addresses: dict[str, str] = {}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._mirror = MirrorMaker(directory)
@@ -74,7 +76,7 @@ class Kafka:
     def _format(self, name: str) -> None:
         self._addresses[name] = f"127.0.0.1:{processes.free_port()}"
         path = self._directory / f"{name}.properties"
-        config = properties(path, NODE | self._places(name))
+        config = properties(path, NODE | self._settings | self._places(name))
         identity = f"bench{name:A<17}"  # 16 bytes as base64: 22 letters
         tool = java("kafka.tools.StorageTool", "format", "-t", identity, "-c", str(config))
         subprocess.run(tool, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

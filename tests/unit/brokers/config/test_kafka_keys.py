@@ -50,7 +50,7 @@ def test_defaults_are_kafkas() -> None:
         if name in KAFKA_DEFAULTS and name not in OTHER_DEFAULTS:
             text = "" if default is None else str(default)
             expected = KAFKA_DEFAULTS[name].replace("<null>", "")
-            assert text.lower() == expected.lower(), name
+            assert text.lower().replace("e+", "e") == expected.lower(), name
 
 
 @pytest.mark.parametrize("name", [name for names in REFUSED.values() for name in names])

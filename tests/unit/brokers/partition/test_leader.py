@@ -13,6 +13,7 @@ from brokers.log.config import LogConfig
 from brokers.partition import leader, mirror
 from brokers.partition.replica import Replica
 from brokers.records.batch import parse_header, renew_crc, verify_crc
+from brokers.records.builder import NewRecord, build_batch
 from brokers.records.recompression import recompressed
 from tests.unit.brokers.partition.replicas import NOW, PARTITION, batch, open_replica
 
@@ -203,3 +204,15 @@ def test_an_append_time_and_a_codec_go_together() -> None:
     header = append.headers[0]
     assert (header.compression, header.is_append_time, header.max_timestamp) == (4, True, NOW + 5)
     assert verify_crc(append.buffers[0], header)
+
+
+def test_a_compacted_topic_takes_no_record_without_a_key() -> None:
+    keyless = build_batch([NewRecord(b"k", b""), NewRecord(None, b"v")], timestamp=NOW)
+    compacted = open_replica(config=LogConfig(compact=True))
+    with pytest.raises(Refusal, match=r"cannot accept message without key.*record 1") as caught:
+        leader.append(compacted, keyless, 9, NOW)
+    assert caught.value.error is KafkaError.INVALID_RECORD
+    # What can't be read would end the compaction of the whole log.
+    assert refused(compacted, patched(batch(), 64, ">b", 98)) is KafkaError.INVALID_RECORD
+    assert leader.append(compacted, batch(2), 9, NOW).next_offset == 2
+    assert leader.append(open_replica(), keyless, 9, NOW).next_offset == 2

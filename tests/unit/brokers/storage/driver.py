@@ -1,16 +1,37 @@
 """A log and its storage, driven the way a broker drives them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from brokers.effects import CloseLog, FindTimestamp, OpenLog, ReadRange, StorageEffect
-from brokers.events import Event, LogFailed, LogOpened, RangeRead, TimestampFound, Written
+from brokers.effects import (
+    CleaningLimits,
+    CleanLog,
+    CloseLog,
+    FindTimestamp,
+    OpenLog,
+    ReadRange,
+    StorageEffect,
+)
+from brokers.events import (
+    Event,
+    LogCleaned,
+    LogFailed,
+    LogOpened,
+    RangeRead,
+    SegmentsCleaned,
+    SegmentSealed,
+    TimestampFound,
+    Written,
+)
 from brokers.ids import Offset, TopicPartition
+from brokers.log.cleanable import last_batches, log_to_clean
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.ports import Files
 from brokers.records.batch import BatchHeader, parse_header
 from brokers.records.builder import NewRecord, build_batch
+from brokers.storage.cleaning.cleaning_plan import CleanedSegment
+from brokers.storage.cleaning.log_cleaning import LogCleaning
 from brokers.storage.logs.writing import Write
 from brokers.storage.storage import Storage
 from tests.sim.files import SimFiles
@@ -19,6 +40,7 @@ TP = TopicPartition("flights", 0)
 TOPIC_ID = bytes(range(16))
 NOW = 1_700_000_000_000
 SMALL = LogConfig(segment_bytes=2_000)
+LIMITS = CleaningLimits(1 << 20, 0.9, 1 << 16, 1e12)
 
 
 def batch_at(
@@ -38,6 +60,7 @@ class Driver:
     config: LogConfig = SMALL
     index_interval_bytes: int = 300
     writes_behind: bool = False  # then the test says when
+    limits: CleaningLimits = field(default_factory=lambda: LIMITS)
 
     def __post_init__(self) -> None:
         self.repairs: tuple[str, ...] = ()
@@ -72,6 +95,14 @@ class Driver:
                 self.repairs = event.repairs
             elif isinstance(event, Written):
                 self.log.on_written(event.next_offset)
+            elif isinstance(event, SegmentSealed):
+                self.log.on_sealed(event.base_offset, event.size)
+            elif isinstance(event, SegmentsCleaned):
+                self.log.on_cleaned(
+                    event.base_offset, event.next_offset, event.size, event.max_timestamp
+                )
+            elif isinstance(event, LogCleaned) and event.next_offset is not None:
+                self.log.cleaner_offset = event.next_offset
             elif isinstance(event, LogFailed):
                 self.failure = event.reason
 
@@ -121,7 +152,43 @@ class Driver:
             writing = self.storage.begin_digest(TP)
             assert all(step is None for step in writing.steps())
             events += self.storage.end_digest(TP, writing)
+        self._follow(events)
         return events
+
+    def clean(self, config: LogConfig | None = None, *, now: int = NOW) -> list[Event]:
+        """Compact the log as far as it can be, in this thread."""
+        config = config or self.config
+        found = log_to_clean(self.log, config, self.log.log_end_offset, now)
+        events = self.perform(
+            [
+                CleanLog(
+                    TP,
+                    found.first_dirty,
+                    found.first_uncleanable,
+                    now,
+                    config.delete_retention_ms,
+                    config.segment_bytes,
+                    last_batches(self.log.producers),
+                    self.limits,
+                )
+            ]
+        )
+        for event in self.cleaning_steps():
+            events += event
+        return events
+
+    def cleaning_steps(self) -> Iterator[list[Event]]:
+        """The cleanings that wait, step by step -> the events of each step."""
+        while TP in self.storage.uncleaned:
+            cleaning = self.storage.cleanings.begin(TP)
+            for step in LogCleaning(self.files, cleaning.plan).steps():
+                events: list[Event] = []
+                if isinstance(step, CleanedSegment):
+                    events = self.storage.cleanings.swap(TP, cleaning, step)
+                elif not isinstance(step, int):
+                    events = self.storage.cleanings.end(TP, cleaning, step)
+                self._follow(events)
+                yield events
 
     def stop(self) -> None:
         """A clean shutdown."""

@@ -112,9 +112,7 @@ def test_malformed_values_are_refused_as_such(name: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("cleanup.policy", "compact"), ("cleanup.policy", "compact,delete"),
         ("remote.storage.enable", "true"), ("preallocate", "true"),
-        ("delete.retention.ms", "1"), ("min.cleanable.dirty.ratio", "0.4"),
         ("local.retention.ms", "5"),
     ],
 )  # fmt: skip
@@ -123,9 +121,16 @@ def test_values_whose_behaviour_does_not_exist_are_refused_as_such(name: str, va
     assert because is not None and "not supported" in because
 
 
-def test_only_a_coordinators_topic_is_compacted() -> None:
-    assert topic_config_error("__consumer_offsets", "cleanup.policy", "compact") is None
-    assert topic_config_error("__consumer_offsets", "cleanup.policy", "compact,delete") is not None
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("cleanup.policy", "compact"), ("cleanup.policy", "compact,delete"), ("delete.retention.ms", "1"),
+        ("min.cleanable.dirty.ratio", "0"), ("min.compaction.lag.ms", "5"), ("max.compaction.lag.ms", "1"),
+    ],
+)  # fmt: skip
+def test_a_topic_may_be_compacted(name: str, value: str) -> None:
+    assert topic_config_error("t", name, value) is None
+    assert topic_config_error("t", "min.cleanable.dirty.ratio", "1.5") is not None
 
 
 def test_unknown_keys_and_endless_values_are_refused() -> None:

@@ -63,11 +63,8 @@ def create(
         (NewTopic(name="t", configs={"retention.ms": None}), KafkaError.INVALID_CONFIG),
         (NewTopic(name="t", configs={"retention.ms": "soon"}), KafkaError.INVALID_CONFIG),
         (NewTopic(name="t", configs={"no.such.key": "1"}), KafkaError.INVALID_CONFIG),
-        (NewTopic(name="t", configs={"cleanup.policy": "compact"}), KafkaError.INVALID_CONFIG),
-        (
-            NewTopic(name="__consumer_offsets", configs={"cleanup.policy": "compact"}),
-            KafkaError.NONE,
-        ),
+        (NewTopic(name="t", configs={"cleanup.policy": "compacted"}), KafkaError.INVALID_CONFIG),
+        (NewTopic(name="t", configs={"cleanup.policy": "compact,delete"}), KafkaError.NONE),
         (NewTopic(name="t", assignments=((1, (1,)), (0, (1,)))), KafkaError.NONE),
         (NewTopic(name="t" * 249), KafkaError.NONE),
     ],

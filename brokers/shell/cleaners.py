@@ -1,0 +1,125 @@
+"""The processes that clean a node's logs, each one log at a time; a new one starts when all are busy."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+from brokers.ids import TopicPartition
+from brokers.shell.cleaner_process import job_line, parse_result
+from brokers.shell.files import DiskFiles
+from brokers.storage.cleaning.cleaning_plan import CleanedSegment, CleaningDone, CleaningFailed
+from brokers.storage.cleaning.cleanings import Cleaning, Cleanings
+from brokers.storage.log_manager import LogManager
+from brokers.storage.storage import Storage
+
+IDLE_S: Final = 30.0  # then a process without work ends
+_MODULE: Final = "brokers.shell.cleaner_process"
+_LINE_BYTES_MAX: Final = 1 << 20
+
+FeedResult = Callable[[Callable[[], list[Any]]], None]
+
+
+class Cleaners:
+    """`begin` when the storage has logs to clean. `feed_result` feeds the events of a storage's operation."""
+
+    def __init__(self, storage: Storage | LogManager, feed_result: FeedResult) -> None:
+        self._storage = storage
+        self._feed_result = feed_result
+        self._idle: list[tuple[asyncio.subprocess.Process, asyncio.TimerHandle]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_stopped = False
+
+    def begin(self) -> None:
+        """Begin every cleaning that waits."""
+        for partition in [] if self._is_stopped else list(self._storage.uncleaned):
+            cleanings = self._storage.cleanings_of(partition)
+            task = asyncio.ensure_future(
+                self._clean(partition, cleanings, cleanings.begin(partition))
+            )
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _clean(
+        self, partition: TopicPartition, cleanings: Cleanings, cleaning: Cleaning
+    ) -> None:
+        outcome: CleaningDone | CleaningFailed | None
+        try:
+            outcome = await self._outcome(partition, cleanings, cleaning)
+        except (OSError, ValueError) as error:
+            outcome = CleaningFailed(f"the cleaner's process: {error}", is_final=False)
+        if not self._is_stopped:
+            self._feed_result(partial(cleanings.end, partition, cleaning, outcome))
+
+    async def _outcome(
+        self, partition: TopicPartition, cleanings: Cleanings, cleaning: Cleaning
+    ) -> CleaningDone | CleaningFailed | None:
+        process = await self._process()
+        assert process.stdin is not None and process.stdout is not None
+        cleaning.on_give_up = partial(_kill, process)
+        try:
+            if cleaning.is_given_up:
+                return None
+            assert isinstance(cleanings.files, DiskFiles)
+            process.stdin.write(job_line(cleanings.files.root, cleaning.plan))
+            await process.stdin.drain()
+            while line := await process.stdout.readline():
+                result = parse_result(line)
+                if not isinstance(result, CleanedSegment):
+                    self._rest(process)
+                    return result
+                if not self._is_stopped:
+                    self._feed_result(partial(cleanings.swap, partition, cleaning, result))
+        finally:
+            cleaning.on_give_up = lambda: None
+            if all(each is not process for each, _ in self._idle):
+                _kill(process)
+                await process.wait()
+        return CleaningFailed("the cleaner's process has ended", is_final=False)
+
+    async def _process(self) -> asyncio.subprocess.Process:
+        if self._idle:
+            process, timer = self._idle.pop()
+            timer.cancel()
+            return process
+        return await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            _MODULE,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=_LINE_BYTES_MAX,
+            start_new_session=True,  # signals of a terminal are the node's
+            # Nobody may be able to choose keys with equal hashes.
+            env={**os.environ, "PYTHONHASHSEED": "random"},
+        )
+
+    def _rest(self, process: asyncio.subprocess.Process) -> None:
+        timer = asyncio.get_running_loop().call_later(IDLE_S, self._retire, process)
+        self._idle.append((process, timer))
+
+    def _retire(self, process: asyncio.subprocess.Process) -> None:
+        self._idle = [(each, timer) for each, timer in self._idle if each is not process]
+        assert process.stdin is not None
+        process.stdin.close()
+
+    async def stop(self) -> None:
+        """End all processes; cleanings under way are given up."""
+        self._is_stopped = True
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        for process, timer in self._idle:
+            timer.cancel()
+            _kill(process)
+            await process.wait()
+        self._idle.clear()
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError):
+        process.kill()

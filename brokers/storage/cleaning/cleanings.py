@@ -1,0 +1,192 @@
+"""The cleanings of the open logs of one directory. One at a time a log; the host runs their steps where it likes.
+
+`CleanLog` puts a log into `pending`. The host takes it with `begin`, hands each `CleanedSegment` to `swap` and the end
+of the cleaning to `end`. If the log was cut, trimmed or closed meanwhile, what does not fit any more is not swapped in,
+and the cleaning ends there.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from brokers.effects import CleanLog
+from brokers.events import Event, LogCleaned, SegmentsCleaned
+from brokers.ids import Instant, TopicPartition
+from brokers.ports import DiskError, Files
+from brokers.records.batch import BatchError
+from brokers.storage.cleaning.cleaned_writing import CLEANED
+from brokers.storage.cleaning.cleaning_plan import (
+    CleanedSegment,
+    CleaningDone,
+    CleaningFailed,
+    CleaningPlan,
+    PlannedSegment,
+)
+from brokers.storage.cleaning.swapping import swap_in
+from brokers.storage.directories.log_dir_checkpoints import LogDirCheckpoints
+from brokers.storage.logs.digests import Digests
+from brokers.storage.logs.local_log import LocalLog
+from brokers.storage.segments.log_segment import LogSegment
+
+
+class Cleaning:
+    """One cleaning of an open log. `on_give_up` is called when its results are of no use any more."""
+
+    def __init__(self, log: LocalLog, plan: CleaningPlan) -> None:
+        self.log = log
+        self.plan = plan
+        self.is_given_up = False
+        self.on_give_up: Callable[[], None] = lambda: None
+
+    def give_up(self) -> None:
+        self.is_given_up = True
+        self.on_give_up()
+
+
+class Cleanings:
+    """For the open `logs` of one directory. `pending`: the plans that wait for the host."""
+
+    def __init__(
+        self,
+        files: Files,
+        root: LogDirCheckpoints,
+        logs: Mapping[TopicPartition, LocalLog],
+        digests: Digests,
+        pending: dict[TopicPartition, CleanLog],
+        fail: Callable[[TopicPartition, DiskError], list[Event]],
+    ) -> None:
+        self.files = files
+        self._root = root
+        self._logs = logs
+        self._digests = digests
+        self._fail = fail
+        self.pending = pending
+        self._under_way: dict[TopicPartition, Cleaning] = {}
+
+    def clean(self, effect: CleanLog, now: Instant) -> list[Event]:
+        """The host begins it as soon as it can."""
+        if effect.partition not in self._logs or effect.partition in self._under_way:
+            return [_ended_early(effect.partition)]
+        self.pending[effect.partition] = effect
+        return []
+
+    def begin(self, partition: TopicPartition) -> Cleaning:
+        """Take a log from `pending`."""
+        effect, log = self.pending.pop(partition), self._logs[partition]
+        for name in self.files.list(log.directory):
+            if CLEANED in name:  # of a cleaning that was given up
+                with suppress(DiskError):
+                    self.files.remove(f"{log.directory}/{name}")
+        segments = tuple(
+            PlannedSegment(each.base_offset, log.end_of(each), each.size)
+            for each in log.segments[:-1]
+            if each.base_offset < effect.bound and log.end_of(each) <= log.synced_offset
+        )
+        plan = CleaningPlan(
+            log.directory,
+            segments,
+            max(effect.first_dirty_offset, log.log_start_offset),
+            effect.now,
+            effect.delete_retention_ms,
+            effect.segment_bytes,
+            log.active.interval,
+            effect.last_batches,
+            effect.limits,
+        )
+        cleaning = self._under_way[partition] = Cleaning(log, plan)
+        return cleaning
+
+    def swap(
+        self, partition: TopicPartition, cleaning: Cleaning, cleaned: CleanedSegment
+    ) -> list[Event]:
+        """A finished segment, in the order in which they come."""
+        if self._under_way.get(partition) is not cleaning or cleaning.is_given_up:
+            return []
+        log = cleaning.log
+        replaced = [
+            each
+            for each in log.segments[:-1]
+            if cleaned.base_offset <= each.base_offset < cleaned.next_offset
+        ]
+        if not self._is_unchanged(cleaning, cleaned, replaced):
+            cleaning.give_up()
+            return []
+        try:
+            segment = self._swap(partition, log, cleaned, replaced)
+        except (DiskError, BatchError) as error:
+            cleaning.give_up()
+            return self._fail(partition, DiskError(str(error)))
+        return [
+            SegmentsCleaned(
+                partition,
+                cleaned.base_offset,
+                cleaned.next_offset,
+                segment.size,
+                segment.max_timestamp,
+            )
+        ]
+
+    def _is_unchanged(
+        self, cleaning: Cleaning, cleaned: CleanedSegment, replaced: Sequence[LogSegment]
+    ) -> bool:
+        """Whether the log still has the segments of which this one was made."""
+        log = cleaning.log
+        planned = [
+            each
+            for each in cleaning.plan.segments
+            if cleaned.base_offset <= each.base_offset < cleaned.next_offset
+        ]
+        found = [PlannedSegment(each.base_offset, log.end_of(each), each.size) for each in replaced]
+        return found == planned
+
+    def _swap(
+        self,
+        partition: TopicPartition,
+        log: LocalLog,
+        cleaned: CleanedSegment,
+        replaced: Sequence[LogSegment],
+    ) -> LogSegment:
+        # What is below the recovery point is read for its headers only when the log is opened after a crash; and a gap
+        # that a cleaning leaves there is no loss.
+        self._root.save_recovery_point(partition, log.synced_offset)
+        bases = [each.base_offset for each in replaced]
+        swap_in(self.files, log.directory, cleaned.base_offset, bases)
+        segment = log.replace(replaced)
+        self._digests.replaced(partition)
+        return segment
+
+    def end(
+        self,
+        partition: TopicPartition,
+        cleaning: Cleaning,
+        outcome: CleaningDone | CleaningFailed | None,
+    ) -> list[Event]:
+        """The last step of a cleaning; None: the host gave it up."""
+        if self._under_way.get(partition) is not cleaning:
+            return []
+        del self._under_way[partition]
+        if cleaning.is_given_up or outcome is None:
+            return [_ended_early(partition)]
+        if isinstance(outcome, CleaningFailed):
+            return [LogCleaned(partition, None, outcome.reason, outcome.is_final)]
+        self._root.cleaner_offsets.offsets[partition] = outcome.next_offset
+        with suppress(
+            DiskError
+        ):  # it is saved with the next one; until then a restart cleans again
+            self._root.cleaner_offsets.save()
+        return [LogCleaned(partition, outcome.next_offset, stats=outcome.stats)]
+
+    def stop(self, partition: TopicPartition) -> list[Event]:
+        """Give up the cleaning of a log, if there is one."""
+        is_begun = partition in self.pending or partition in self._under_way
+        self.drop(partition)
+        return [_ended_early(partition)] if is_begun else []
+
+    def drop(self, partition: TopicPartition) -> None:
+        """The log was closed."""
+        self.pending.pop(partition, None)
+        if (begun := self._under_way.pop(partition, None)) is not None:
+            begun.give_up()
+
+
+def _ended_early(partition: TopicPartition) -> LogCleaned:
+    return LogCleaned(partition, None)

@@ -1,0 +1,169 @@
+"""Real nodes compact what stock clients wrote, and are killed while they do."""
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
+
+from tests.process.asking import until
+from tests.process.nodes import BrokerProcess
+
+PATIENCE_S = 90
+KEYS = 60
+CLEANER = {
+    "log.cleaner.backoff.ms": 50,
+    "log.retention.check.interval.ms": 200,
+    "num.partitions": 1,
+    "offsets.topic.num.partitions": 1,
+    "log.cleaner.min.cleanable.ratio": 0.01,
+}
+
+
+@pytest.fixture
+def cleaning_node(tmp_path: Path) -> Iterator[BrokerProcess]:
+    process = BrokerProcess(tmp_path, CLEANER)
+    process.start()
+    yield process
+    if process.is_running():
+        process.kill()
+
+
+def create(node: BrokerProcess, topic: str, **configs: object) -> None:
+    settings = {key.replace("_", "."): str(value) for key, value in configs.items()}
+    admin = AdminClient({"bootstrap.servers": node.address})
+    for future in admin.create_topics([NewTopic(topic, 1, 1, config=settings)]).values():
+        future.result(PATIENCE_S)
+
+
+def produced(
+    node: BrokerProcess,
+    topic: str,
+    records: list[tuple[bytes, bytes | None]],
+    codec: str = "lz4",
+) -> None:
+    producer = Producer(
+        {"bootstrap.servers": node.address, "linger.ms": 1, "batch.num.messages": 50,
+         "enable.idempotence": True, "compression.type": codec, "message.timeout.ms": 60_000}
+    )  # fmt: skip
+    failed: list[object] = []
+    for key, value in records:
+        producer.produce(
+            topic, value, key, on_delivery=lambda error, _: error and failed.append(error)
+        )
+        producer.poll(0)
+    assert producer.flush(PATIENCE_S) == 0 and failed == []
+
+
+def read(node: BrokerProcess, topic: str) -> list[tuple[int, bytes | None, bytes | None]]:
+    consumer = Consumer(
+        {"bootstrap.servers": node.address, "group.id": "reader", "enable.auto.commit": False,
+         "enable.partition.eof": True, "auto.offset.reset": "earliest"}
+    )  # fmt: skip
+    place = TopicPartition(topic, 0, 0)
+    consumer.assign([place])
+    found = []
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        message = consumer.poll(1)
+        if message is None:
+            continue
+        if message.error():
+            break
+        found.append((message.offset(), message.key(), message.value()))
+    consumer.close()
+    return found
+
+
+def checkpoint(node: BrokerProcess, partition: str) -> int:
+    """The first dirty offset, as the checkpoint has it."""
+    path = node.data / "cleaner-offset-checkpoint"
+    if not path.exists():
+        return 0
+    for line in path.read_text().splitlines()[2:]:
+        topic, index, offset = line.split(" ")
+        if f"{topic}-{index}" == partition:
+            return int(offset)
+    return 0
+
+
+def updates(rng: random.Random, count: int) -> list[tuple[bytes, bytes | None]]:
+    made: list[tuple[bytes, bytes | None]] = []
+    for _ in range(count):
+        value = None if rng.random() < 0.05 else rng.randbytes(500)
+        made.append((b"key-%d" % rng.randrange(KEYS), value))
+    return made
+
+
+def test_a_compacted_topic_survives_kills_in_the_middle_of_cleanings(
+    cleaning_node: BrokerProcess, rng: random.Random
+) -> None:
+    node, partition = cleaning_node, "table-0"
+    create(node, "table", cleanup_policy="compact", internal_segment_bytes=60_000)
+    written: list[tuple[bytes, bytes | None]] = []
+    for _ in range(3):
+        cleaned = checkpoint(node, partition)
+        more = updates(rng, 1_500)
+        produced(node, "table", more)
+        written += more
+
+        # The cleaning has begun, or is just over.
+        def has_begun(after: int = cleaned) -> bool:
+            unfinished = any((node.data / partition).glob("*.cleaned*"))
+            return unfinished or checkpoint(node, partition) > after
+
+        until(has_begun, PATIENCE_S, node.log)
+        node.kill()
+        node.start()
+    produced(node, "table", [(b"last", rng.randbytes(500)) for _ in range(200)])
+    until(lambda: checkpoint(node, partition) >= len(written), PATIENCE_S, node.log)
+    found = read(node, "table")
+    last = dict(written)
+    latest = {key: value for _, key, value in found if key != b"last"}
+    assert {key: value for key, value in last.items() if value is not None} == {
+        key: value for key, value in latest.items() if value is not None
+    }
+    assert all(
+        written[offset] == (key, value) for offset, key, value in found if offset < len(written)
+    )
+    assert len(found) < 1_000
+    assert "Traceback" not in node.log()
+
+
+def test_consumer_offsets_are_compacted_and_a_restart_loads_what_is_live(
+    cleaning_node: BrokerProcess,
+) -> None:
+    node = cleaning_node
+    create(node, "data")
+    admin = AdminClient({"bootstrap.servers": node.address})
+    consumer = Consumer(
+        {"bootstrap.servers": node.address, "group.id": "g", "enable.auto.commit": False}
+    )
+    consumer.commit(offsets=[TopicPartition("data", 0, 1)], asynchronous=False)
+    small = ConfigEntry(
+        "internal.segment.bytes", "20000", incremental_operation=AlterConfigOpType.SET
+    )
+    place = ConfigResource(ResourceType.TOPIC, "__consumer_offsets", incremental_configs=[small])
+    admin.incremental_alter_configs([place])[place].result(PATIENCE_S)
+    for offset in range(1_500):
+        consumer.commit(offsets=[TopicPartition("data", 0, offset)], asynchronous=False)
+    until(lambda: checkpoint(node, "__consumer_offsets-0") > 1_000, PATIENCE_S, node.log)
+    consumer.close()
+    size = sum(each.stat().st_size for each in (node.data / "__consumer_offsets-0").glob("*.log"))
+    assert size < 80_000  # of 200,000 that were written
+    node.kill()
+    node.start()
+    wanted = [ConsumerGroupTopicPartitions("g", [TopicPartition("data", 0)])]
+    (future,) = admin.list_consumer_group_offsets(wanted).values()
+    (found,) = future.result(PATIENCE_S).topic_partitions
+    assert found.offset == 1_499
