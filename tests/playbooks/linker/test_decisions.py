@@ -10,11 +10,11 @@ from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 
-DAY_MS = 86_400_000
+HOUR_MS = 3_600_000
 
 
-def mirrored() -> World:
-    world = World().start()
+def mirrored(retention_ms: int = 24 * HOUR_MS) -> World:
+    world = World(hole_retention_ms=retention_ms).start()
     clients.create_topic(world.source, "orders", 2)
     linked(world)
     clients.send(world.source, "orders", 0, b"a", b"b")
@@ -81,10 +81,10 @@ def test_a_link_that_is_deleted_by_force_says_so() -> None:
 
 
 def test_a_record_stays_with_its_topic_and_goes_with_it_after_the_retention() -> None:
-    world = mirrored()
+    world = mirrored(HOUR_MS)
     world.destination.ask(change("failover"))
-    world.run(3 * DAY_MS)
+    world.run(3 * HOUR_MS)
     assert len(decisions(world.destination)) == 1
     clients.delete_topic(world.destination, "orders")
-    world.run(2 * DAY_MS)
+    world.run(3 * HOUR_MS)
     assert decisions(world.destination) == ()

@@ -103,7 +103,7 @@ def test_the_default_of_all_brokers_has_what_was_set_for_all() -> None:
         (2, "a b", KafkaError.INVALID_TOPIC_EXCEPTION),
         (4, "2", KafkaError.INVALID_REQUEST),
         (4, "one", KafkaError.INVALID_REQUEST),
-        (8, "1", KafkaError.INVALID_REQUEST),
+        (8, "2", KafkaError.INVALID_REQUEST),
         (99, "1", KafkaError.INVALID_REQUEST),
     ],
 )
