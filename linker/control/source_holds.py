@@ -76,8 +76,9 @@ class SourceHolds:
         self, frame: HoldRetention, holder: Holder, sender: StreamSender, now: Instant
     ) -> Effects:
         """These topics and no others, once the last frame of them is there."""
+        self._forget_unfinished()
         before = self._wanted.get(holder)
-        if before is not None and before.is_continued:
+        if before is not None and before.is_continued and self._asked_on[holder] is sender:
             frame = HoldRetention(
                 frame.max_bytes,
                 frame.max_ms,
@@ -94,6 +95,21 @@ class SourceHolds:
         if frame.topics or because:
             effects += sender.send(RetentionHeld(self._max_bytes, self._max_ms, because))
         return effects + self._write(holder, now)
+
+    @property
+    def unfinished(self) -> int:
+        """Of how many requests the last frame is not there."""
+        return sum(frame.is_continued for frame in self._wanted.values())
+
+    def wanted_of(self, holder: Holder) -> tuple[HeldTopic, ...]:
+        """What a link has asked for, until it is in the metadata log."""
+        return self._wanted[holder].topics if holder in self._wanted else ()
+
+    def _forget_unfinished(self) -> None:
+        """What was begun on streams that are closed: a destination asks for all of it on the next one."""
+        for holder, frame in list(self._wanted.items()):
+            if frame.is_continued and self._asked_on[holder].stream is None:
+                del self._wanted[holder], self._asked_on[holder]
 
     def _why_not(self, frame: HoldRetention, holder: Holder) -> str:
         if not frame.topics:

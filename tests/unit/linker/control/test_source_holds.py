@@ -8,6 +8,8 @@ from brokers.ids import TopicPartition
 from brokers.metadata.image.image import Document, Image, PartitionImage, TopicImage
 from brokers.region import PartitionState, RetentionHold
 from linker.control.source_holds import Holder, SourceHolds
+from linker.data.credit import StreamSender
+from linker.frames import HeldTopic, HoldRetention
 from linker.records.retention_hold import HOLD_KIND, HoldRecord, put
 from linker.region_client import RegionClient
 
@@ -104,3 +106,27 @@ def test_the_age_is_bounded_by_the_region_itself_and_a_topic_of_another_id_is_no
         "orders", UUID(int=8), known.partitions
     )
     assert stage.offsets() == []
+
+
+def part(*topics: str, is_continued: bool) -> HoldRetention:
+    named = tuple(HeldTopic(topic, TOPIC_ID.bytes) for topic in topics)
+    return HoldRetention(10, HOUR_MS, named, is_continued)
+
+
+def test_what_a_stream_began_is_not_continued_by_the_next() -> None:
+    stage, first, second = Stage(), StreamSender(1), StreamSender(2)
+    stage.holds.asked(part("other", is_continued=True), EAST, first, 0)
+    first.stream = None
+    stage.holds.asked(part("orders", is_continued=False), EAST, second, 0)
+    assert [one.topic for one in stage.holds.wanted_of(EAST)] == ["orders"]
+
+
+def test_what_closed_streams_began_is_not_kept() -> None:
+    stage = Stage()
+    for number in range(5):
+        sender = StreamSender(number + 1)
+        holder = Holder("east", f"link-{number}")
+        stage.holds.asked(part("orders", is_continued=True), holder, sender, 0)
+        sender.stream = None
+    stage.holds.asked(part("orders", is_continued=True), EAST, StreamSender(9), 0)
+    assert stage.holds.unfinished == 1
