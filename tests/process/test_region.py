@@ -29,7 +29,7 @@ def test_a_region_is_described_whole(node: BrokerProcess) -> None:
     assert (broker["leads"], broker["replicas"], broker["fenced"]) == (
         PARTITIONS + 1, PARTITIONS + 1, False,
     )  # fmt: skip
-    assert found["quorum"]["voters"] == [{"id": 1, "lag": 0}]
+    assert found["quorum"]["voters"] == [{"id": 1, "lag": 0, "is_away": False}]
     partitions = told(node, "partitions", "big")["partitions"]
     assert [each["partition"] for each in partitions] == [*range(PARTITIONS)]
     assert {each["state"] for each in partitions} == {"ok"}
