@@ -131,9 +131,13 @@ class MirrorProof:
         return self._reports.collect((self._mirror.topic,), collected, now)
 
     def _on_collected(self, now: Instant) -> Effects:
-        if lost := reversing.lost_fence(self._region, self._mirror):
+        mirror = self._mirror
+        if lost := reversing.lost_fence(self._region, mirror):
             return self.give_up(lost, now)
-        why = mirror_cut.lacking(self._mirror, self._groups, self._reports, now)
+        is_behind = mirror.record.is_reversing and not reversing.is_fenced(self._region, mirror)
+        if is_behind:  # of before the fence: partitions may have been added since
+            return self._check_again(NOT_FENCED, now)
+        why = mirror_cut.lacking(mirror, self._groups, self._reports, now)
         if why:
             return self._check_again(why, now)
         return self._host.caught_up(now)

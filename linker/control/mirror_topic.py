@@ -3,7 +3,8 @@ replicator for each partition that it leads.
 
 A change of the source topic, and what it does to the mirror:
 
-    deleted, other id, fewer partitions     FAILED, with the reason, until failover or deletion
+    deleted, other id, fewer partitions     FAILED, with the reason, until failover or deletion; before a topic is a
+                                            mirror it waits for more partitions
     more partitions                         the mirror gets as many
     other settings                          those of `topic.config.sync.include` are set here, also after a change here
 """
@@ -44,6 +45,8 @@ from linker.region_client import Effects, RegionClient
 
 RETRY_MS: Final = 1_000
 _FOLLOWING: Final = [state for state in LIVE if state is not MirrorState.FAILED]
+# Producers wrote the topic until now, and operators added partitions: to the other region's topic they come later.
+_MAY_HAVE_MORE: Final = (MirrorState.PENDING_MIRROR, MirrorState.PENDING_SETUP_FOR_RESTORE)
 
 
 class MirrorTopicHost(MirrorReplicatorsHost, Protocol):
@@ -68,7 +71,7 @@ def judge(record: MirrorRecord, partition_count: int, state: TopicState) -> tupl
         found = UUID(bytes=state.topic_id)
         because = f"{topic} has topic id {found}, the mirror was made of {record.source_topic_id}"
         return MirrorError.SOURCE_TOPIC_ID_CHANGED, because
-    if state.partition_count < partition_count:
+    if state.partition_count < partition_count and record.state not in _MAY_HAVE_MORE:
         because = f"{topic} has {state.partition_count} partitions, the mirror {partition_count}"
         return MirrorError.SOURCE_PARTITIONS_DECREASED, because
     policy = state.configs.get(CLEANUP_POLICY, "")
@@ -160,6 +163,15 @@ class MirrorTopic:
         is_orphan = not state.epochs or state.epochs[-1][0] <= point.leader_epoch
         is_sealed = agreed_offset >= point.offset
         return Divergence.TRUNCATE if is_orphan and is_sealed else Divergence.FAIL
+
+    @property
+    def lacking_at_source(self) -> str:
+        """Which partitions are here only, for the operator; empty if there are none."""
+        state, here = self.source_state, self.partition_count
+        if state is None or state.partition_count >= here:
+            return ""
+        topic, there = self.record.source_topic, state.partition_count
+        return f"{topic} has {there} partitions at the source, {here} here: add partitions at the source"
 
     @property
     def in_step(self) -> bool:

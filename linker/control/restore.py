@@ -161,8 +161,8 @@ class MirrorRestore:
             points.append(_point(report))
             return ""
 
-        because = self._each(lacks)
         mirror = self._mirror
+        because = mirror.lacking_at_source or self._each(lacks)
         committed, is_all = self._reports.readers(mirror.topic, mirror.version)
         if not because and not is_all and now - mirror.record.since < READERS_WAIT_MS:
             because = "groups that have read the topic are looked for"

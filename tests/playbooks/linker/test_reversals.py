@@ -1,11 +1,13 @@
 """reverse-and-start and reverse-and-pause: a mirror and its source change places, and nothing is lost."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
+from brokers.metadata.commands.config_commands import ResourceType
 from linker.answers import TopicResult, Topics
 from linker.commands import (
     AlterLinkConfigs,
@@ -16,7 +18,8 @@ from linker.commands import (
     RestoreMirrors,
 )
 from linker.errors import LinkRefusal
-from linker.records.mirror_record import MIRROR_KIND, CutKind, decode_mirror
+from linker.frames import TopicState
+from linker.records.mirror_record import MIRROR_KIND, CutKind, MirrorRecord, decode_mirror
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_bidirectional import LINK, described, link_both_ways, mirror
@@ -25,8 +28,28 @@ from tests.playbooks.linker.world import Host, World, caught_up
 READ_ONLY = 44  # POLICY_VIOLATION
 
 
-def reversible(link: Callable[[World], None] = link_both_ways, partitions: int = 2) -> World:
-    world = World().start()
+class Behind(World):
+    """A broker of the source has not applied the newest metadata: it `says` what was so before.
+
+    Leader epochs are of now, as a coordinator that leads no partition has it: those that do hear them of other brokers.
+    """
+
+    says: TopicState | None = None
+    said: TopicState | None = None
+
+    def send(self, host: Host, stream: int, frame: Any) -> None:
+        if host is self.source and isinstance(frame, TopicState):
+            epochs = frame.leader_epochs
+            frame = self.said = replace(self.says or frame, leader_epochs=epochs)
+        super().send(host, stream, frame)
+
+
+def reversible(
+    link: Callable[[World], None] = link_both_ways,
+    partitions: int = 2,
+    world: World | None = None,
+) -> World:
+    world = (world or World()).start()
     clients.create_topic(world.source, "orders", partitions)
     link(world)
     ends = (world.source, world.destination)
@@ -49,8 +72,12 @@ def reverse(host: Host, verb: str = "reverse-and-start", **options: Any) -> Topi
 
 
 def state(host: Host) -> MirrorState | None:
-    document = host.view.image.documents.get((MIRROR_KIND, "orders"))
-    return decode_mirror("orders", document.body).state if document is not None else None
+    is_there = (MIRROR_KIND, "orders") in host.view.image.documents
+    return record_of(host).state if is_there else None
+
+
+def record_of(host: Host) -> MirrorRecord:
+    return decode_mirror("orders", host.view.image.documents[MIRROR_KIND, "orders"].body)
 
 
 def is_reversed(mirror_host: Host, topic_host: Host) -> bool:
@@ -194,6 +221,64 @@ def test_a_reversal_that_comes_too_late_is_withdrawn_and_the_source_is_writable_
     reverse(world.destination)
     world.run_until(lambda: is_reversed(world.source, world.destination))
     assert can_write(world.destination)
+
+
+def test_partitions_added_just_before_the_fence_are_waited_for() -> None:
+    """The source, which is to be the mirror, has more partitions than the mirror until that has made its own."""
+    world = reversible()
+    reverse(world.destination)
+    assert clients.grow_topic(world.source, "orders", 3) == 0
+    world.destination.files.full_after(0)  # so that the mirror does not make them yet
+    world.run_until(lambda: is_read_only(world.source), 500)
+    world.run(5_000)
+    assert state(world.source) is MirrorState.PENDING_MIRROR
+    world.destination.files.full_after(None)
+    world.run_until(lambda: is_reversed(world.source, world.destination))
+    assert len(world.destination.view.image.topics_by_name["orders"].partitions) == 3
+    assert state(world.source) is MirrorState.ACTIVE
+
+
+def test_partitions_added_just_before_the_fence_do_not_keep_a_reversal_from_being_withdrawn() -> (
+    None
+):
+    world = reversible()
+    reverse(world.destination, timeout_ms=2_000)
+    assert clients.grow_topic(world.source, "orders", 3) == 0
+    world.destination.files.full_after(0)
+    world.run_until(lambda: is_read_only(world.source), 500)
+    world.run(5_000)
+    world.destination.files.full_after(None)
+    world.run_until(lambda: state(world.destination) is MirrorState.ACTIVE)
+    world.run_until(lambda: not is_read_only(world.source))
+    world.run_until(lambda: caught_up(world))
+    reverse(world.destination)
+    world.run_until(lambda: is_reversed(world.source, world.destination))
+    assert can_write(world.destination)
+
+
+def test_a_mirror_is_not_cut_by_what_the_source_said_before_it_was_read_only() -> None:
+    """By a new link coordinator, whose broker of the source is behind: it would lack a setting, or a partition."""
+    world = Behind()
+    reversible(world=world)
+    before = world.said
+    assert clients.set_config(world.source, "orders", "retention.ms", "123456789") == 0
+    topic = (ResourceType.TOPIC, "orders")
+
+    def is_set() -> bool:
+        return world.destination.view.image.config(topic).get("retention.ms") == "123456789"
+
+    world.run_until(is_set)
+    reverse(world.destination)
+    world.run_until(lambda: record_of(world.destination).fenced_at >= 0)
+    world.destination.stop()
+    world.says = before
+    world.destination.start()
+    world.run(5_000)
+    assert state(world.destination) is MirrorState.PENDING_SYNCHRONIZE
+    world.says = None
+    world.cut()
+    world.run_until(lambda: is_reversed(world.source, world.destination))
+    assert is_set()
 
 
 def test_an_operator_of_the_source_takes_its_topic_back() -> None:

@@ -124,17 +124,23 @@ class LinkOperator:
                 await self._ask(RestoreMirrors(self.link, (TOPIC,)))
 
     async def restore(self, grow_to: Callable[[int], Awaitable[None]] | None = None) -> None:
-        """The first region mirrors the second one: asks until it does. What has more partitions there is grown here."""
+        """The first region mirrors the second one: asks until it does.
+
+        If the first one has more partitions, it is refused, or waits if they came just then: the second one is grown.
+        """
         source = self._ends.source
         configs = {**CONFIGS, "bootstrap.servers": self._ends.destination.bootstrap_servers}
         await self._until(CreateLink(name=BACK, configs=configs), "CLUSTER_LINK_EXISTS", source)
+        reason = ""
         while True:
             told = await self._ask(RestoreMirrors(BACK, (TOPIC,)), source)
             is_short = isinstance(told, LinkRefusal) and told.code == "INVALID_PARTITIONS"
+            is_short = is_short or "add partitions at the source" in reason
             if grow_to is not None and is_short:
                 await grow_to(len(source.newest.topics_by_name[TOPIC].partitions))
             answer = await self._ask(DescribeMirror(TOPIC), source)
             if isinstance(answer, MirrorDescription):
+                reason = answer.reason
                 if answer.record.state in (MirrorState.PENDING_RESTORE, MirrorState.ACTIVE):
                     source.source = self._ends.destination
                 if answer.record.state is MirrorState.ACTIVE:
