@@ -75,6 +75,15 @@ class OpenLog:
     sync: bool = False
     directory: UUID = MIGRATING_DIRECTORY
     index_interval_bytes: int | None = None  # of new segments; None: the node's
+    file_delete_delay_ms: int | None = None  # None: the node's
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigureLog:
+    """Change a setting of an open log; no event follows."""
+
+    partition: TopicPartition
+    file_delete_delay_ms: int
 
 
 @value
@@ -120,7 +129,7 @@ class SaveEpochs:
 
 @dataclass(frozen=True, slots=True)
 class TrimLog:
-    """Persist the log start offset and delete the segments that lie wholly below it."""
+    """Persist the log start offset; rename segments wholly below it, and remove them after `file.delete.delay.ms`."""
 
     partition: TopicPartition
     log_start_offset: Offset
@@ -169,7 +178,7 @@ class KeepProducers:
 
 @dataclass(frozen=True, slots=True)
 class CloseLog:
-    """Close the log; with `delete`, remove its folder too."""
+    """Close the log; with `delete`, rename its folder, too, and remove it after `file.delete.delay.ms`."""
 
     partition: TopicPartition
     delete: bool
@@ -339,8 +348,8 @@ class Changed:
 
 
 StorageEffect: TypeAlias = (
-    OpenLog | Append | FlushLog | Roll | SaveEpochs | TrimLog | TruncateLog | SealTail | KeepProducers | CloseLog
-    | LeaveDirectory | RemoveStrays | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState
+    OpenLog | ConfigureLog | Append | FlushLog | Roll | SaveEpochs | TrimLog | TruncateLog | SealTail | KeepProducers
+    | CloseLog | LeaveDirectory | RemoveStrays | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState
     | LoadState | KeepBrokerEpoch | MeasureDirectories | CopyLog | CleanLog
 )  # fmt: skip
 # The effects for an upper layer (a link) leave the core in the same way.

@@ -24,6 +24,9 @@ class LogSettings(ListenerSettings):
     ] = 10 << 20
     # None: never, unless log.roll.jitter.hours says otherwise.
     log_roll_jitter_ms: Annotated[Millis | None, Field(alias="log.roll.jitter.ms")] = None
+    log_segment_delete_delay_ms: Annotated[Millis, Field(alias="log.segment.delete.delay.ms")] = (
+        60_000
+    )
     # 1: every append is acknowledged after its fsync; the maximum, Kafka's default: the page cache is trusted.
     log_flush_interval_messages: Annotated[Delay, Field(alias="log.flush.interval.messages")] = (
         INT64_MAX

@@ -25,6 +25,7 @@ class LogConfig:
     )
     index_interval_bytes: int = 4_096  # of log between two entries of a segment's indexes
     segment_index_bytes: int = 10 << 20  # segment.index.bytes
+    file_delete_delay_ms: int = 60_000  # of the files of deleted segments
     flush_messages: int = INT64_MAX  # 1: every append is acknowledged after its sync
     flush_ms: int = INT64_MAX
     codec: int | None = None  # compression.type; None: producer, batches are kept as they came

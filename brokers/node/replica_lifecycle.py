@@ -9,7 +9,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
-from brokers.effects import Changed, CloseLog, Effect, OpenLog
+from brokers.effects import Changed, CloseLog, ConfigureLog, Effect, OpenLog
 from brokers.ids import Instant, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
@@ -125,6 +125,8 @@ class ReplicaLifecycle:
                 effects.append(self._open(replica, placed))
             elif (placed, topic.writer, config) == self._known.get(partition):
                 continue
+            elif config.file_delete_delay_ms != replica.config.file_delete_delay_ms:
+                effects.append(ConfigureLog(partition, config.file_delete_delay_ms))
             replica.config = config
             self._known[partition] = (placed, topic.writer, config)
             effects += self._replication.apply_partition(replica, placed, topic.writer, now)
@@ -152,8 +154,14 @@ class ReplicaLifecycle:
         home = placed.directory(self._config.node_id)
         home = self._log_dirs.preferred.get(replica.partition, home)
         config = replica.config
-        interval = config.index_interval_bytes
-        return OpenLog(replica.partition, replica.topic_id, config.sync, home, interval)
+        return OpenLog(
+            replica.partition,
+            replica.topic_id,
+            config.sync,
+            home,
+            config.index_interval_bytes,
+            config.file_delete_delay_ms,
+        )
 
     def _close(self, partition: TopicPartition, why: str, now: Instant) -> list[Effect]:
         """Closes the log and deletes it."""

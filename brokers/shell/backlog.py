@@ -9,12 +9,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from brokers.effects import CloseLog, OpenLog
+from brokers.effects import CloseLog, ConfigureLog, OpenLog
 from brokers.ids import TopicPartition
 
 SLICE_S: Final = 0.02
 
-LogEffect: TypeAlias = OpenLog | CloseLog
+LogEffect: TypeAlias = OpenLog | ConfigureLog | CloseLog
 
 
 class Backlog:
@@ -32,7 +32,7 @@ class Backlog:
     def put(self, effect: LogEffect) -> None:
         if type(effect) is OpenLog:
             self._to_open[effect.partition] = effect
-        else:
+        elif type(effect) is CloseLog:
             self._to_open.pop(effect.partition, None)
         self._waiting.append(effect)
         if self._turn is None:

@@ -80,9 +80,11 @@ def _storage(claim: Claim, config: BrokerConfig, several: LogManager | None = No
     return Storage(
         DiskFiles(claim.path),
         index_interval_bytes=config.log_index_interval_bytes,
+        file_delete_delay_ms=config.log_segment_delete_delay_ms,
         directory=directory,
         unsynced=None if several is None else several.unsynced,
         undigested=None if several is None else several.undigested,
         uncleaned=None if several is None else several.uncleaned,
+        discarded=None if several is None else several.discarded,
         unwritten={} if several is None else several.unwritten,
     )

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol
 
-from brokers.effects import Changed, CloseLog, End, Hangup, OpenLog, Reply, Serve
+from brokers.effects import Changed, CloseLog, ConfigureLog, End, Hangup, OpenLog, Reply, Serve
 from brokers.events import Request, Started, TimeReached
 from brokers.ids import Instant, Ticket, TopicPartition
 from brokers.region import Ready
@@ -25,6 +25,7 @@ from brokers.shell.clock import Clock
 from brokers.shell.logs import CHANGE
 from brokers.shell.server import Server
 from brokers.shell.timed_request import TimedRequest
+from brokers.storage.directories.removals import Discarded
 from brokers.storage.log_manager import LogManager
 from brokers.storage.logs.writing import Write
 from brokers.storage.segments.digest_writing import DigestWriting
@@ -86,6 +87,7 @@ class Node:
             End: self._on_end,
             OpenLog: self._backlog.put,
             CloseLog: self._backlog.put,
+            ConfigureLog: self._backlog.put,
         }
 
     def serve(self, server: Server) -> None:
@@ -124,6 +126,8 @@ class Node:
             self._digest()
         if self._storage.uncleaned:
             self._cleaners.begin()
+        if self._storage.discarded:
+            self._remove_later()
         self._arm()
 
     @property
@@ -178,6 +182,8 @@ class Node:
             self._sync()
         if self._storage.undigested:
             self._digest()
+        if self._storage.discarded:
+            self._remove_later()
 
     def _write(self) -> None:
         for partition in list(self._storage.unwritten):
@@ -225,6 +231,16 @@ class Node:
     ) -> list[Any]:
         done.result()
         return self._storage.end_digest(partition, writing)
+
+    def _remove_later(self) -> None:
+        waiting = self._storage.discarded
+        while waiting and not self._stopping:
+            discarded = waiting.pop()
+            self._loop.call_later(discarded.delay_ms / 1000, self._remove, discarded)
+
+    def _remove(self, discarded: Discarded) -> None:
+        if not self._stopping:
+            self._feed_result(discarded.remove)
 
     def _on_ready(self) -> None:
         _resolve(self.serving)

@@ -15,6 +15,7 @@ from brokers.ports import DiskError, Files
 from brokers.storage.cleaning.cleaned_writing import CLEANED
 from brokers.storage.directories.folders import ASIDE_NAME_MAX, aside_name, folder_name
 from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX
+from brokers.storage.directories.removals import DELETED
 from brokers.storage.directories.strays import remove_folder
 from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.segments.file_names import DIGEST, INDEX, LOG, SNAPSHOT, TIME_INDEX
@@ -111,8 +112,8 @@ class Copy:
         for path in (f"{folder}/{name}" for name in names):
             is_copied = path in self._copied or any(path in each.paths for each in self._whole)
             is_digest = path.endswith(DIGEST) and target.files.exists(self._there(path))
-            is_unfinished = path.endswith((".tmp", CLEANED))
-            if not is_copied and not is_digest and not is_unfinished:
+            is_no_part = path.endswith((".tmp", CLEANED, DELETED))
+            if not is_copied and not is_digest and not is_no_part:
                 self._copy_whole(path)
         target.files.replace(mark_in(self._folder), b"")
         target.root.take_over(source.root, self._partition, log.next_offset)

@@ -9,13 +9,13 @@ host uses it; other effects of their log wait for them.
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeAlias
 from uuid import UUID
 
 from brokers.effects import (
     Append,
     CleanLog,
     CloseLog,
+    ConfigureLog,
     FlushLog,
     KeepBrokerEpoch,
     KeepProducers,
@@ -38,8 +38,10 @@ from brokers.ports import DiskError, Files, SyncError
 from brokers.storage.cleaning.cleanings import Cleanings
 from brokers.storage.directories.folders import aside_name, folder_name
 from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX, LogDirCheckpoints
+from brokers.storage.directories.removals import Discarded, Removals
 from brokers.storage.directories.state_files import measured, perform_on_state
-from brokers.storage.directories.strays import remove_folder, strays_removed
+from brokers.storage.directories.strays import strays_removed
+from brokers.storage.logs.appends import Appends, Performer
 from brokers.storage.logs.digests import Digests
 from brokers.storage.logs.failed_syncs import FailedSyncs
 from brokers.storage.logs.local_log import LocalLog
@@ -53,13 +55,11 @@ from brokers.storage.recovery.opening import open_log
 from brokers.storage.segments.digest_writing import DigestWriting
 from brokers.storage.segments.log_segment import LoadedIndexes
 
-Performer: TypeAlias = Callable[[Any, Instant], list[Event]]
-
 
 class Storage:
     """`unsynced`, `unwritten`, `undigested`: the partitions that wait for a sync, a write, a digest.
 
-    `cleanings` has those that wait for a cleaning.
+    `cleanings` has those that wait for a cleaning. `discarded`: what is to be removed after a delay.
     """
 
     def __init__(
@@ -67,20 +67,26 @@ class Storage:
         files: Files,
         *,
         index_interval_bytes: int = 4096,
+        file_delete_delay_ms: int = 0,
         directory: UUID = MIGRATING_DIRECTORY,
         unsynced: dict[TopicPartition, SyncTarget] | None = None,
         unwritten: dict[TopicPartition, list[Append]] | None = None,
         undigested: dict[TopicPartition, None] | None = None,
         uncleaned: dict[TopicPartition, CleanLog] | None = None,
+        discarded: list[Discarded] | None = None,
         behind_from_bytes: int = WORTH_A_THREAD_BYTES,
     ) -> None:
-        """`unsynced`, `unwritten`, `undigested` and `uncleaned` are shared by the directories of a node.
+        """`unsynced`, `unwritten`, `undigested`, `uncleaned` and `discarded` are shared by the directories of a node.
 
-        Without `unwritten` every append is written at once.
+        Without `unwritten` every append is written at once. `file_delete_delay_ms` is the delay of logs whose `OpenLog`
+        names none.
         """
         self.directory = directory
         self.files, self._interval = files, index_interval_bytes
         self._files, self.root = files, LogDirCheckpoints(files)
+        self._delay_ms = file_delete_delay_ms
+        self._removals = Removals(files, directory, [] if discarded is None else discarded)
+        self.discarded = self._removals.waiting
         self._failed_syncs = FailedSyncs(files, self.root)
         self._loaded = LoadedIndexes()
         self._logs: dict[TopicPartition, LocalLog] = {}
@@ -91,6 +97,7 @@ class Storage:
         self.unsynced = self._syncs.pending
         self._writes = Writes(unwritten, behind_from_bytes)
         self.unwritten = self._writes.pending
+        self._appends = Appends(self._logs, self._writes, self._syncs, self._checked, self._fail)
         self._digests = Digests(files, self._logs, {} if undigested is None else undigested)
         self.undigested = self._digests.pending
         self.uncleaned = {} if uncleaned is None else uncleaned
@@ -99,9 +106,9 @@ class Storage:
         )
         reads = Reads(files, self._logs, self._fail)
         self.find = reads.find
-        after_writes = self._after_writes
+        after_writes = self._appends.before
         self._performers: dict[type, Performer] = {
-            Append: self._append,
+            Append: self._appends.append,
             FlushLog: after_writes(self._flush),
             CleanLog: self.cleanings.clean,
             **reads.performers,
@@ -112,6 +119,7 @@ class Storage:
             TruncateLog: after_writes(self._truncate),
             SealTail: after_writes(OrphanStore(files, self._logs).seal),
             KeepProducers: lambda each, _: self._on_log(each.partition, lambda log: log.keep(each)),
+            ConfigureLog: self._configure,
             CloseLog: after_writes(self._close),
             RemoveStrays: lambda effect, now: strays_removed(files, self.root, effect, self._logs),
             SaveHighWatermarks: self._save_high_watermarks,
@@ -136,27 +144,15 @@ class Storage:
 
     def begin_write(self, partition: TopicPartition) -> Write:
         """Take a partition from `unwritten` -> a write to `run` in any thread."""
-        return self._writes.begin(partition, self._logs[partition])
+        return self._appends.begin_write(partition)
 
     def end_write(self, partition: TopicPartition, write: Write) -> list[Event]:
         """The events of the write, unless `settle` returned them before."""
-        is_mine = self._writes.finish(partition, write)
-        return self._write(partition, write.end, write.sync) if is_mine else []
+        return self._appends.end_write(partition, write)
 
     def settle(self, partition: TopicPartition) -> list[Event]:
         """Complete the writes of a log."""
-        events: list[Event] = []
-        while write := self._writes.next(partition, self._logs.get(partition)):
-            events += self._write(partition, write.end, write.sync)
-        return events
-
-    def _after_writes(self, perform: Performer) -> Performer:
-        def perform_settled(effect: Any, now: Instant) -> list[Event]:
-            if not self._writes.has(effect.partition):
-                return perform(effect, now)
-            return self.settle(effect.partition) + perform(effect, now)
-
-        return perform_settled
+        return self._appends.settle(partition)
 
     def begin_sync(self, partition: TopicPartition) -> Callable[[], FlushResult]:
         """Take a partition from `unsynced` -> a sync to run in any thread, while the log is appended to."""
@@ -205,6 +201,7 @@ class Storage:
         """
         for partition in list(self._logs):
             self.perform(CloseLog(partition, delete=False), 0)
+        self._removals.end()
         with suppress(DiskError):
             if not self._offline:
                 self.root.mark_closed()
@@ -213,6 +210,7 @@ class Storage:
         """The directory has failed: close its logs without touching their files."""
         for partition in list(self._logs):
             self._drop(partition)
+        self._removals.end()
 
     def opened(self, partition: TopicPartition) -> LocalLog | None:
         """The files of a log, if it is open."""
@@ -223,13 +221,14 @@ class Storage:
         log = other._logs[partition]
         other._drop(partition)
         was_promised = log.is_synced_to(log.next_offset)
-        log.moved_to(self._files, self._loaded)
+        log.moved_to(self._files, self._loaded, self._removals)
         self._logs[partition] = log
         self._digests.add(partition)
         return [Written(partition, log.synced_offset)] if was_promised else []
 
     def _open(self, effect: OpenLog, now: Instant) -> list[Event]:
         partition, interval = effect.partition, effect.index_interval_bytes
+        delay_ms = effect.file_delete_delay_ms
         self._drop(partition)
         try:
             if self._failed_syncs.repair(partition):  # then check all batches
@@ -242,6 +241,8 @@ class Storage:
                 loaded=self._loaded,
                 checked_offset=self._checked.pop(partition, 0),
                 index_interval_bytes=self._interval if interval is None else interval,
+                removals=self._removals,
+                file_delete_delay_ms=self._delay_ms if delay_ms is None else delay_ms,
                 now=now,
             )
         except DiskError as error:
@@ -259,32 +260,6 @@ class Storage:
         """Sync all of a log that is about to be served as committed."""
         self._syncs.sync_all(partition, log)
         self.root.recovery_points.offsets[partition] = log.synced_offset
-
-    def _append(self, effect: Append, now: Instant) -> list[Event]:
-        partition = effect.partition
-        log = self._logs.get(partition)
-        if log is None:
-            return []  # it failed, as reported before
-        if self._writes.take(effect):
-            return []
-        if self._writes.has(partition):
-            return self.settle(partition) + self._append(effect, now)
-        return self._write(
-            partition, partial(log.append, effect.headers, effect.buffers), effect.sync
-        )
-
-    def _write(self, partition: TopicPartition, act: Callable[[], None], sync: bool) -> list[Event]:
-        log = self._logs[partition]
-        try:
-            act()
-        except DiskError as error:
-            self._checked[partition] = log.next_offset
-            return self._fail(partition, error)
-        if sync or log.sync_promised > log.synced_offset:
-            log.sync_promised = log.next_offset
-            self._syncs.add(partition, log, log.active)
-            return []
-        return [Written(partition, log.next_offset)]
 
     def _roll(self, effect: Roll, now: Instant) -> list[Event]:
         events: list[Event] = []
@@ -319,9 +294,19 @@ class Storage:
             return []
         self._checked[partition] = effect.offset
         truncate = partial(truncate_log, self._files, self.root, effect)
-        return self._on_log(partition, truncate) or self._open(
-            OpenLog(partition, log.topic_id, True, index_interval_bytes=log.active.interval), now
+        again = OpenLog(
+            partition,
+            log.topic_id,
+            sync=True,
+            index_interval_bytes=log.active.interval,
+            file_delete_delay_ms=log.file_delete_delay_ms,
         )
+        return self._on_log(partition, truncate) or self._open(again, now)
+
+    def _configure(self, effect: ConfigureLog, now: Instant) -> list[Event]:
+        if (log := self._logs.get(effect.partition)) is not None:
+            log.file_delete_delay_ms = effect.file_delete_delay_ms
+        return []
 
     def _on_log(self, partition: TopicPartition, act: Callable[[LocalLog], None]) -> list[Event]:
         """Act on an open log; a `DiskError` takes the log offline."""
@@ -351,7 +336,8 @@ class Storage:
         self._failed_syncs.forget(partition)
         if self._files.exists(directory):
             aside = aside_name(partition, log.topic_id.hex() if log else "", DELETED_SUFFIX)
-            remove_folder(self._files, directory, aside)
+            delay_ms = log.file_delete_delay_ms if log else self._delay_ms
+            self._removals.discard_folder(directory, aside, delay_ms=delay_ms)
 
     def _close_cleanly(self, partition: TopicPartition) -> None:
         log = self._logs[partition]

@@ -43,6 +43,7 @@ def node(tmp_path: Path, small: Path) -> Iterator[BrokerProcess]:
             "metadata.log.dir": str(tmp_path / "large"),
             "metrics.listener": "127.0.0.1:0",
             "log.segment.bytes": 1 << 20,
+            "log.segment.delete.delay.ms": 1_000,  # only then is there room
             "disk.watermark.warn.free.bytes": WARNED_BELOW,
             "disk.watermark.refuse.free.bytes": REFUSED_BELOW,
             "replica.high.watermark.checkpoint.interval.ms": 100,

@@ -105,6 +105,7 @@ def settings(region: str, number: int, weather: Weather) -> BrokerConfig:
             "group.initial.rebalance.delay.ms": 100,
             "group.min.session.timeout.ms": 1_000,
             "log.retention.check.interval.ms": 1_500,
+            "log.segment.delete.delay.ms": 2_000,
             "replica.high.watermark.checkpoint.interval.ms": 2_000,
             "log.index.interval.bytes": 200,
             "metadata.log.max.record.bytes.between.snapshots": 6_000,

@@ -25,7 +25,7 @@ from brokers.storage.storage import Storage
 from federation.node import RegionNode
 from linker.events import AdminAnswered, CloseStream, Dial, Send
 from linker.linker import Linker
-from tests.sim.digesting import Digesting
+from tests.sim.background_work import BackgroundWork
 from tests.sim.disks import Disk, Killed
 from tests.sim.links import Streams
 from tests.sim.listeners import Listener
@@ -104,7 +104,7 @@ class Node:
             self._end(f"could not start: {str(error) or 'killed'}", silently=False)
             return False
         life = self.life
-        self._digesting = Digesting(
+        self._background = BackgroundWork(
             self._storage,
             self.world.rng(f"{self.place} {life} digests"),
             delay_ms=lambda: self._weather.sync_ms,
@@ -306,8 +306,8 @@ class Node:
             self._write()
         if self._storage.unsynced:
             self._sync()
-        if self._storage.undigested:
-            self._digesting.begin()
+        if self._storage.undigested or self._storage.discarded:
+            self._background.begin()
 
     # --- writes, syncs and timers ---
 
@@ -355,7 +355,7 @@ class Node:
             self.feed(event)
         if self.alive:
             self._sync()
-            self._digesting.begin()
+            self._background.begin()
 
     def _arm(self) -> None:
         due = self._core.deadline

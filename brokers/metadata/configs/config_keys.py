@@ -98,7 +98,8 @@ _KEYS = (
     ),
     ConfigKey(
         "file.delete.delay.ms", _LONG, "60000",
-        "How long files of a dropped segment stay on disk.",
+        "How long the files of a deleted segment or log stay on the disk, renamed.",
+        is_supported=_any, broker_key="log.segment.delete.delay.ms",
     ),
     ConfigKey(
         "flush.messages", _LONG, str(INT64_MAX),

@@ -118,6 +118,7 @@ def log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
         min_compaction_lag_ms=int(value("min.compaction.lag.ms")),
         max_compaction_lag_ms=int(value("max.compaction.lag.ms")),
         delete_retention_ms=int(value("delete.retention.ms")),
+        file_delete_delay_ms=int(value("file.delete.delay.ms")),
         flush_messages=int(value("flush.messages")),
         flush_ms=int(value("flush.ms")),
         codec=CODECS.get(codec),  # None for producer

@@ -149,7 +149,7 @@ class Cleanings:
         # that a cleaning leaves there is no loss.
         self._root.save_recovery_point(partition, log.synced_offset)
         bases = [each.base_offset for each in replaced]
-        swap_in(self.files, log.directory, cleaned.base_offset, bases)
+        swap_in(self.files, log.directory, cleaned.base_offset, bases, log.discard_replaced)
         segment = log.replace(replaced)
         self._digests.replaced(partition)
         return segment

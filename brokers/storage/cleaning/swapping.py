@@ -2,7 +2,7 @@
 
 1. The worker has synced the cleaned files, and given them their names with `.cleaned` behind.
 2. The cleaned log file is renamed to `.swap`: from then on it is the valid one.
-3. The replaced segments go, but the first one's log file; then its indexes and digest.
+3. The replaced segments go (`file.delete.delay.ms`: they are renamed), the first one's log file last or not at all.
 4. The new indexes get their names, and last the log file, in place of the first one's.
 
 A crash before step 2 leaves the old segments, and files that are removed. After it, `.swap` says what to do: its
@@ -11,7 +11,7 @@ These are Kafka's names; Kafka completes what is left here, and the other way ro
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from brokers.ids import Offset
 from brokers.ports import Files
@@ -32,14 +32,22 @@ SWAP: Final = ".swap"
 _BESIDE: Final = (INDEX, TIME_INDEX, DIGEST)
 
 
-def swap_in(files: Files, directory: str, base: Offset, replaced: Sequence[Offset]) -> None:
+# Removes files, or renames them to be removed later; also, if it must stay readable for a while, the last one.
+Discard: TypeAlias = Callable[[Sequence[str], str], None]
+
+
+def swap_in(
+    files: Files, directory: str, base: Offset, replaced: Sequence[Offset], discard: Discard
+) -> None:
     """Steps 2 to 4, durable when they return. `replaced`: the base offsets of the old segments. Raises `DiskError`."""
     log = f"{directory}/{file_name(base, LOG)}"
     files.rename(log + CLEANED, log + SWAP)
-    _put_in_place(files, directory, base, replaced)
+    _put_in_place(files, directory, base, replaced, discard)
 
 
-def _put_in_place(files: Files, directory: str, base: Offset, replaced: Sequence[Offset]) -> None:
+def _put_in_place(
+    files: Files, directory: str, base: Offset, replaced: Sequence[Offset], discard: Discard
+) -> None:
     def path(offset: Offset, suffix: str) -> str:
         return f"{directory}/{file_name(offset, suffix)}"
 
@@ -47,13 +55,13 @@ def _put_in_place(files: Files, directory: str, base: Offset, replaced: Sequence
     for offset in replaced:
         if offset != base:
             gone += [path(offset, suffix) for suffix in (*_BESIDE, SNAPSHOT, LOG)]
-    files.remove_several(gone)
+    log = path(base, LOG)
+    discard(gone, log)
     renamed = [
         (path(base, suffix) + CLEANED, path(base, suffix))
         for suffix in (INDEX, TIME_INDEX)
         if files.exists(path(base, suffix) + CLEANED)
     ]
-    log = path(base, LOG)
     files.rename_several([*renamed, (log + SWAP, log)])
 
 
@@ -73,7 +81,10 @@ def complete_swaps(
             repairs.append(f"{directory}/{name}: removed: it is damaged")
             files.remove(f"{directory}/{name}")
             continue
-        _put_in_place(files, directory, base, [each for each in bases if base <= each < end])
+        replaced = [each for each in bases if base <= each < end]
+        _put_in_place(
+            files, directory, base, replaced, lambda gone, log: files.remove_several(gone)
+        )
         repairs.append(f"{directory}/{name}: put in place, up to offset {end}")
     return repairs
 

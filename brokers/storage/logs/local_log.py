@@ -12,6 +12,7 @@ from brokers.ids import Buffer, Buffers, LeaderEpoch, Offset
 from brokers.ports import Appending, FileRange, Files
 from brokers.records.batch import BatchError, BatchHeader
 from brokers.storage.directories.checkpoint_files import LEADER_EPOCHS, format_epochs
+from brokers.storage.directories.removals import Removals
 from brokers.storage.segments.file_names import SNAPSHOT, file_name
 from brokers.storage.segments.log_segment import LoadedIndexes, LogSegment
 from brokers.storage.segments.ranges import find_batches, read_batches
@@ -37,14 +38,18 @@ class LocalLog:
         topic_id: bytes,
         segments: Sequence[LogSegment],
         loaded: LoadedIndexes,
+        removals: Removals,
         *,
         log_start_offset: Offset,
         next_offset: Offset,
         synced_offset: Offset,
         settled: bool,
+        file_delete_delay_ms: int,
     ) -> None:
         self._files = files
         self._loaded = loaded
+        self._removals = removals
+        self.file_delete_delay_ms = file_delete_delay_ms
         self._positions: dict[Offset, tuple[LogSegment, int]] = {}
         self.directory = directory
         self.topic_id = topic_id
@@ -116,8 +121,7 @@ class LocalLog:
         while len(self.segments) > 1 and self.segments[1].base_offset <= log_start_offset:
             segment = self.segments.pop(0)
             self.undigested.pop(segment, None)
-            self._loaded.forget(segment)
-            segment.remove()
+            self._discard(segment)
             gone += segment.paths
         self._positions.clear()
         return gone
@@ -129,9 +133,7 @@ class LocalLog:
         """
         kept = self.segment_of(offset)
         while self.active is not kept:
-            segment = self.segments.pop()
-            self._loaded.forget(segment)
-            segment.remove()
+            self._discard(self.segments.pop())
         kept.remove_digest()
         size = self.position_of(kept, offset)
         self.next_offset = kept.base_offset
@@ -140,6 +142,19 @@ class LocalLog:
         if size < kept.size:
             self._files.truncate(kept.path, size)
         return self.next_offset
+
+    def _discard(self, segment: LogSegment) -> None:
+        """The log file last: a crash leaves a segment."""
+        self._loaded.forget(segment)
+        segment.is_digested = False
+        self._removals.discard(
+            segment.paths_beside, [segment.path], delay_ms=self.file_delete_delay_ms
+        )
+
+    def discard_replaced(self, gone: Sequence[str], log: str) -> None:
+        """Files of segments that a cleaned one replaces; without a delay it gets the name of `log` in its place."""
+        delay_ms = self.file_delete_delay_ms
+        self._removals.discard(gone, [log] if delay_ms > 0 else [], delay_ms=delay_ms)
 
     def save_epochs(self, entries: Sequence[tuple[LeaderEpoch, Offset]]) -> None:
         """Persist the leader-epoch history.
@@ -175,12 +190,12 @@ class LocalLog:
         for path in (*self.active.paths, *self.unsynced_paths):
             self._files.sync(path)
 
-    def moved_to(self, files: Files, loaded: LoadedIndexes) -> None:
+    def moved_to(self, files: Files, loaded: LoadedIndexes, removals: Removals) -> None:
         """The folder moved to another directory; all of it is synced."""
         for segment in self.segments:
             self._loaded.forget(segment)
             segment.moved_to(files)
-        self._files, self._loaded = files, loaded
+        self._files, self._loaded, self._removals = files, loaded, removals
         for segment in self.segments[:-1]:
             loaded.touch(segment)
         self.unsynced_paths.clear()

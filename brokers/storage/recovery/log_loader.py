@@ -21,6 +21,7 @@ from brokers.storage.directories.checkpoint_files import (
     CheckpointError,
     parse_epochs,
 )
+from brokers.storage.directories.removals import DELETED
 from brokers.storage.segments.file_names import (
     DIGEST,
     INDEX,
@@ -33,14 +34,15 @@ from brokers.storage.segments.file_names import (
 from brokers.storage.segments.log_segment import LogSegment
 
 _INT32_MAX = 2**31 - 1  # relative offsets in indexes
-_LEFTOVERS = (".deleted", CLEANED, SWAP, ".tmp")
+_LEFTOVERS = (DELETED, CLEANED, SWAP, ".tmp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
     """A partition's folder and its checkpoints.
 
-    Everything below `recovery_point` is synced; `closed` if the log was closed cleanly, with its end there.
+    Everything below `recovery_point` is synced; `closed` if the log was closed cleanly, with its end there. Files in
+    `discarded` are removed later.
     """
 
     directory: str
@@ -48,6 +50,7 @@ class Folder:
     log_start_offset: Offset = 0
     closed: bool = False
     index_interval_bytes: int = 4096
+    discarded: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,8 @@ class LogLoader:
         """Complete the swaps of a cleaning; remove leftovers of deletions and replacements, and files without a segment
         -> the remaining names."""
         self._repairs += complete_swaps(self._files, self._folder.directory, self._segment)
-        names = dict.fromkeys(self._files.list(self._folder.directory))
+        found = self._files.list(self._folder.directory)
+        names = {name: None for name in found if name not in self._folder.discarded}
         active = max((name for name in names if offset_in_name(name, LOG) is not None), default="")
         gone = [
             name

@@ -11,6 +11,7 @@ from brokers.storage.directories.checkpoint_files import (
 )
 from brokers.storage.directories.folders import claim_folder, folder_name
 from brokers.storage.directories.log_dir_checkpoints import LogDirCheckpoints
+from brokers.storage.directories.removals import Removals
 from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.recovery.log_loader import Folder, LogLoader, Recovered
 from brokers.storage.segments.log_segment import LoadedIndexes, LogSegment
@@ -25,6 +26,8 @@ def open_log(
     loaded: LoadedIndexes,
     checked_offset: Offset,
     index_interval_bytes: int,
+    removals: Removals,
+    file_delete_delay_ms: int,
     now: Instant,
 ) -> tuple[LocalLog, RecoveredLog, tuple[str, ...]]:
     """(the files, the log for the core, repairs made); raises `DiskError`.
@@ -40,6 +43,7 @@ def open_log(
         log_start_offset=root.log_starts.get(partition),
         closed=root.was_closed(partition),
         index_interval_bytes=index_interval_bytes,
+        discarded=removals.names_in(directory),
     )
     found = LogLoader(files, folder).run(now)
     if recovery_point > found.next_offset:
@@ -55,10 +59,12 @@ def open_log(
         topic_id,
         found.segments,
         loaded,
+        removals,
         log_start_offset=found.log_start_offset,
         next_offset=found.next_offset,
         synced_offset=min(recovery_point, found.next_offset),
         settled=found.settled,
+        file_delete_delay_ms=file_delete_delay_ms,
     )
     names = [LEADER_EPOCHS]  # may be unsynced
     if stored.synced_offset <= found.log_start_offset:

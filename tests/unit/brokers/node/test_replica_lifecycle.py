@@ -5,8 +5,10 @@ from typing import Any
 from uuid import UUID
 
 from brokers.config.broker_config import from_settings
+from brokers.effects import ConfigureLog, OpenLog
 from brokers.ids import TopicPartition
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.image.image import (
     BrokerImage,
     Endpoint,
@@ -76,3 +78,18 @@ def test_a_lone_node_leads_at_once() -> None:
     node = Node(has_others=False)
     node.hear(ImageDelta(topics_created=("t",)))
     assert node.leads
+
+
+def test_a_log_hears_how_long_its_deleted_files_stay() -> None:
+    node = Node(has_others=False)
+    [opened] = [each for each in node.hear(ImageDelta(topics_created=("t",))) if is_open(each)]
+    assert opened.file_delete_delay_ms == 60_000
+    node.image.configs[(ResourceType.TOPIC, "t")] = {"file.delete.delay.ms": "5"}
+    assert ConfigureLog(PARTITION, 5) in node.hear(ImageDelta(topic_configs_changed=("t",)))
+    node.image.configs[(ResourceType.TOPIC, "t")] |= {"retention.ms": "5"}  # type: ignore[operator]
+    effects = node.hear(ImageDelta(topic_configs_changed=("t",)))
+    assert not any(isinstance(each, ConfigureLog) for each in effects)
+
+
+def is_open(effect: Any) -> bool:
+    return isinstance(effect, OpenLog)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from brokers.effects import CloseLog, OpenLog
+from brokers.effects import CloseLog, ConfigureLog, OpenLog
 from brokers.ids import TopicPartition
 from brokers.shell.backlog import SLICE_S, Backlog, LogEffect
 
@@ -66,6 +66,17 @@ def test_a_log_that_is_closed_before_its_turn_is_not_opened() -> None:
         turn(loop)
 
     assert with_backlog(act) == [opening(2), closing(1), opening(1)]
+
+
+def test_a_setting_of_a_log_that_is_opened_later_is_changed_after_that() -> None:
+    setting = ConfigureLog(TopicPartition("t", 1), 5)
+
+    def act(backlog: Backlog, loop: Loop, done: list[LogEffect]) -> None:
+        backlog.put(opening(1))
+        backlog.put(setting)
+        turn(loop)
+
+    assert with_backlog(act) == [opening(1), setting]
 
 
 def test_at_the_end_what_is_to_go_goes_and_nothing_is_opened() -> None:

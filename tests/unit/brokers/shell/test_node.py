@@ -2,12 +2,12 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from brokers.effects import Append, Changed, End, OpenLog, Roll, Serve
+from brokers.effects import Append, Changed, End, OpenLog, Roll, Serve, TrimLog
 from brokers.events import LogOpened, SegmentSealed, TimeReached
 from brokers.records.batch import parse_header
 from brokers.region import Ready
@@ -204,3 +204,40 @@ def test_a_node_that_stops_waits_for_no_digest() -> None:
     assert not any(isinstance(event, SegmentSealed) for event in core.seen)
     assert f"{0:020}.digest" not in files.list(str(TP))
     assert files.exists(CLEAN_SHUTDOWN)
+
+
+class Removing(SimFiles):
+    """`gone` when files of a deleted segment are removed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gone = asyncio.Event()
+
+    def remove_several(self, paths: Sequence[str]) -> None:
+        super().remove_several(paths)
+        if f"{TP}/{0:020}.log.deleted" in paths:
+            self.gone.set()
+
+
+def trimming(delay_ms: int) -> Recorder:
+    """A core whose log loses its first segment."""
+
+    def answer(event: Any) -> list[Any]:
+        if event == "start":
+            return [Ready(), OpenLog(TP, TOPIC_ID, file_delete_delay_ms=delay_ms)]
+        effects = rolling(event)
+        return [*effects, TrimLog(TP, 1)] if effects else []
+
+    return Recorder(answer)
+
+
+def test_a_deleted_segment_is_removed_after_its_delay() -> None:
+    async def run() -> None:
+        files = Removing()
+        node = Node(trimming(1), Storage(files), Clock())
+        node.feed("start")
+        await asyncio.wait_for(files.gone.wait(), 60)
+        assert not [name for name in files.list(str(TP)) if name.endswith(".deleted")]
+        await node.stop()
+
+    asyncio.run(run())

@@ -59,6 +59,7 @@ class Driver:
     files: Files = field(default_factory=SimFiles)
     config: LogConfig = SMALL
     index_interval_bytes: int = 300
+    file_delete_delay_ms: int = 0
     writes_behind: bool = False  # then the test says when
     limits: CleaningLimits = field(default_factory=lambda: LIMITS)
 
@@ -72,6 +73,7 @@ class Driver:
         self.storage = Storage(
             self.files,
             index_interval_bytes=self.index_interval_bytes,
+            file_delete_delay_ms=self.file_delete_delay_ms,
             unwritten={} if self.writes_behind else None,
             behind_from_bytes=0,
         )

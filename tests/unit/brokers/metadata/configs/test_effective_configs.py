@@ -76,6 +76,7 @@ def test_a_log_without_settings_has_the_logs_own_defaults() -> None:
         ({"index.interval.bytes": "0"}, {"index_interval_bytes": 0}),
         ({"segment.index.bytes": "4"}, {"segment_index_bytes": 4}),
         ({"segment.jitter.ms": "6"}, {"segment_jitter_ms": 6}),
+        ({"file.delete.delay.ms": "0"}, {"file_delete_delay_ms": 0}),
         ({"flush.messages": "1"}, {"flush_messages": 1}),
         ({"flush.ms": "9"}, {"flush_ms": 9}),
         ({"compression.type": "producer"}, {"codec": None}),
@@ -118,6 +119,7 @@ def test_a_compacted_topic_never_expires() -> None:
             {"codec": 3, "compression_level": 3},
         ),
         ({"log.index.interval.bytes": 5}, {"index_interval_bytes": 5}),
+        ({"log.segment.delete.delay.ms": 7}, {"file_delete_delay_ms": 7}),
         ({"log.index.size.max.bytes": 99}, {"segment_index_bytes": 99}),
         ({"log.roll.jitter.hours": 1}, {"segment_jitter_ms": 3_600_000}),
         (

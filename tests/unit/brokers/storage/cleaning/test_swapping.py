@@ -3,6 +3,8 @@
 import random
 from dataclasses import replace
 
+import pytest
+
 from brokers.records.builder import NewRecord, build_batch
 from tests.unit.brokers.storage.cleaning.keyed import COMPACT, records, rolled, sealed
 from tests.unit.brokers.storage.cleaning.test_cleaning_model import Killed, Mortal
@@ -12,9 +14,9 @@ OLD = [(0, b"a", b"1"), (1, b"b", b"1"), (2, b"b", b"2"), (3, b"b", b"3"), (4, b
 CLEAN = [(0, b"a", b"1"), (3, b"b", b"3"), (4, b"c", b"1")]
 
 
-def written(disk: Mortal) -> Driver:
+def written(disk: Mortal, delay_ms: int = 0) -> Driver:
     """[0, 2) and [2, 3), which become one segment: nothing is left of the second. Then a larger one, [3, 5)."""
-    driver = Driver(disk, replace(COMPACT, segment_bytes=300))
+    driver = Driver(disk, replace(COMPACT, segment_bytes=300), file_delete_delay_ms=delay_ms)
     for *pairs, padding in (
         ((b"a", b"1"), (b"b", b"1"), 0),
         ((b"b", b"2"), 0),
@@ -29,10 +31,11 @@ def written(disk: Mortal) -> Driver:
     return driver
 
 
-def test_a_crash_leaves_the_old_segments_or_the_new_one_and_never_a_part() -> None:
+@pytest.mark.parametrize("delay_ms", [0, 60_000])
+def test_a_crash_leaves_the_old_segments_or_the_new_one_and_never_a_part(delay_ms: int) -> None:
     fuse, seen = 0, []
     while fuse < 60:
-        driver = written(disk := Mortal(random.Random(fuse)))
+        driver = written(disk := Mortal(random.Random(fuse)), delay_ms)
         disk.fuse = fuse
         try:
             driver.clean()
@@ -44,7 +47,11 @@ def test_a_crash_leaves_the_old_segments_or_the_new_one_and_never_a_part() -> No
         assert found in (OLD, CLEAN), (fuse, found)
         bases = [each.base_offset for each in driver.log.segments]
         assert bases == ([0, 2, 3, 5] if found == OLD else [0, 3, 5])
-        assert not [name for name in driver.files_in() if "cleaned" in name or "swap" in name]
+        assert not [
+            name
+            for name in driver.files_in()
+            if "cleaned" in name or "swap" in name or "deleted" in name
+        ]
         seen.append(found)
         fuse += 1
     assert seen.count(OLD) > 5 and seen.count(CLEAN) > 5

@@ -172,10 +172,10 @@ def test_an_empty_log_that_goes_on_at_a_lower_offset_is_there_after_a_restart() 
     assert driver.repairs == ()
 
 
-def killed_at(fuse: int, offset: int) -> tuple[Driver, bool]:
+def killed_at(fuse: int, offset: int, delay_ms: int) -> tuple[Driver, bool]:
     """A log that was being cut when its process ended, opened again; and whether it had come to its end."""
     disk = Disk(lambda path, data: None)
-    driver = Driver(disk, SEGMENTS)
+    driver = Driver(disk, SEGMENTS, file_delete_delay_ms=delay_ms)
     fill(driver)
     driver.sync()
     disk.sync(f"{TP}/{driver.files_in('.log')[-1]}")  # in its own time, as disks do
@@ -192,12 +192,13 @@ def killed_at(fuse: int, offset: int) -> tuple[Driver, bool]:
 
 @pytest.mark.parametrize("offset", [0, 7, 12, 26])
 @pytest.mark.parametrize("end", ["killed", "power cut"])
-def test_a_crash_at_any_point_leaves_a_log_that_opens(offset: int, end: str) -> None:
+@pytest.mark.parametrize("delay_ms", [0, 60_000])
+def test_a_crash_at_any_point_leaves_a_log_that_opens(offset: int, end: str, delay_ms: int) -> None:
     whole = Driver(config=SEGMENTS)
     fill(whole)
     everything = whole.read_all()
     for fuse in range(100):
-        driver, finished = killed_at(fuse, offset)
+        driver, finished = killed_at(fuse, offset, delay_ms)
         if finished:
             break
         if end == "power cut":

@@ -1,4 +1,6 @@
-"""Digests of sealed segments in a simulated node: some steps are done at once, the others late.
+"""What a simulated node does with its files in the background: digests of sealed segments, removals of deleted ones.
+
+Some steps of a digest are done at once, the others late; a removal is done after its delay.
 
 The log may be trimmed, cut or closed between two steps, and the process may end.
 """
@@ -9,11 +11,12 @@ from random import Random
 
 from brokers.events import Event
 from brokers.ids import TopicPartition
+from brokers.storage.directories.removals import Discarded
 from brokers.storage.segments.digest_writing import DigestWriting
 from brokers.storage.storage import Storage
 
 
-class Digesting:
+class BackgroundWork:
     """One life of a node. `later` runs an act after so many milliseconds, if that life still lasts."""
 
     def __init__(
@@ -33,7 +36,10 @@ class Digesting:
         self._under_way: dict[TopicPartition, None] = {}
 
     def begin(self) -> None:
-        """Whatever waits, one segment of a log at a time."""
+        """Whatever waits; of digests one segment of a log at a time."""
+        while self._storage.discarded:
+            discarded = self._storage.discarded.pop()
+            self._later(discarded.delay_ms, partial(self._remove, discarded))
         for partition in list(self._storage.undigested):
             if partition not in self._under_way:
                 self._under_way[partition] = None
@@ -43,6 +49,10 @@ class Digesting:
                     next(steps, None)
                 delay = self._rng.randrange(0, self._delay_ms() + 1)
                 self._later(delay, partial(self._end, partition, writing, steps))
+
+    def _remove(self, discarded: Discarded) -> None:
+        for event in discarded.remove():
+            self._feed(event)
 
     def _end(
         self, partition: TopicPartition, writing: DigestWriting, steps: Iterator[None]
