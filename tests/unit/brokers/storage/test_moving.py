@@ -9,6 +9,7 @@ import pytest
 from brokers.effects import (
     Append,
     CloseLog,
+    ConfigureLog,
     CopyLog,
     OpenLog,
     ReadRange,
@@ -214,10 +215,12 @@ def test_what_is_trimmed_meanwhile_does_not_come_back() -> None:
         story.write(BIG)
         story.storage.perform(Roll(TP, story.end, b""), NOW)
     story.copy()
+    story.storage.perform(ConfigureLog(TP, 60_000), NOW)
     story.storage.perform(TrimLog(TP, 2), NOW)
+    assert f"{0:020}.log.deleted" in story.disks[A].list(str(TP))
     assert story.move() == [LogMoved(TP, B)]
-    names = [name for name in story.disks[B].list(str(TP)) if name.endswith(".log")]
-    assert names[0] == f"{2:020}.log"
+    names = [name for name in story.disks[B].list(str(TP)) if ".log" in name]
+    assert names[0] == f"{2:020}.log" and not any(name.endswith(".deleted") for name in names)
     story.start()
     assert story.log.log_start_offset == 2
 
