@@ -209,4 +209,4 @@ TRUNCATE_UNSEALED = Plant(Unsealed, range(20), "restore", LinkedWeather.alone)
 FOLLOW_BY_OFFSET = Plant(ByOffset, range(20), "restore", LinkedWeather.alone)
 
 # And this by runs with reversals.
-REVERSE_UNDRAINED = Plant(Undrained, range(40), "reverse", LinkedWeather.alone)
+REVERSE_UNDRAINED = Plant(Undrained, range(50, 80), "reverse", LinkedWeather.alone)
