@@ -169,6 +169,7 @@ def test_a_group_is_seen_moved_and_deleted(region: Region) -> None:
 
 
 def test_a_quorum_loses_a_voter_and_gets_it_back(region: Region) -> None:
+    region.done("topic", "create", "everywhere", "--replication-factor", "3")
     assert region.done("region", "voters", "describe")["survives_losses"] == 1
     assert "would survive no loss" in region.refused("region", "voters", "remove", "3")["error"]
     region.kill(3)
