@@ -1,7 +1,6 @@
 """The partitions of `__consumer_offsets` as they are read back after a restart, whatever anyone has written there."""
 
 import random
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from brokers.api import (
     join_group,
     offset_commit,
     offset_fetch,
-    produce,
     sync_group,
 )
 from brokers.effects import Changed, ReadRange
@@ -20,6 +18,7 @@ from brokers.events import RangeRead, Started
 from brokers.groups.offsets_partition import partition_for
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.node.broker import Broker
+from brokers.partition import leader
 from brokers.records.batch import renew_crc
 from brokers.records.builder import NewRecord, build_batch
 from brokers.storage.storage import Storage
@@ -35,11 +34,6 @@ from brokers.wire.messages.groups import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
     SyncGroupRequest,
-)
-from brokers.wire.messages.produce import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
 )
 from tests.kernel.process import Process
 from tests.sim.files import SimFiles
@@ -76,17 +70,9 @@ class Restarting(Whole):
         return super()._take(effect)
 
     def write(self, batch: bytearray) -> None:
-        """As Kafka's own tools may: a client of that name is let in."""
-        data = PartitionProduceData(index=HOME, records=memoryview(batch))
-        message = ProduceRequest(
-            acks=-1,
-            timeout_ms=1000,
-            topic_data=[TopicProduceData(name=OFFSETS_TOPIC, partition_data=[data])],
-        )
-        request = self._requests.request(produce.KEY, 9, message)
-        self.feed(replace(request, client_id=produce.ADMIN_CLIENT))
-        ((item,),) = [topic.partition_responses for topic in self.answers[request.ticket].responses]
-        assert item.error_code == KafkaError.NONE
+        """As a release before compaction may have taken it from Kafka's own tools, or a disk has changed it."""
+        replica = self.broker.parts.partitions.require(TopicPartition(OFFSETS_TOPIC, HOME))
+        self.process.take(leader.append_own(replica, batch, self.now).effects)
 
     def commit(self, offset: int) -> None:
         item = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
