@@ -16,6 +16,7 @@ from tests.sim.linked.restores import RestoreRun
 from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.runs import LinkedRun
 from tests.sim.nodes import CoreRaised
+from tests.sim.regions.court import Broken
 from tests.sim.runs import Stuck
 
 WITH_ENDINGS: Final = {"restore": RestoreRun, "reverse": ReversalRun}
@@ -34,7 +35,7 @@ def finding(plant: Plant) -> str:
             )
         try:
             run.execute()
-        except (MirrorBroken, Stuck, CoreRaised) as found:
+        except (Broken, MirrorBroken, Stuck, CoreRaised) as found:
             return str(found)
     return ""
 
