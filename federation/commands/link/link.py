@@ -129,7 +129,8 @@ def create(
         secret=secret,
     )
     found = region.ask("CreateLink", request).link
-    done = "could be created" if validate_only else "created"
+    # Nothing was created that has a state.
+    done = "could be created" if validate_only else f"created: {found.link_state}"
     answer(as_dict(found), as_json, lambda: _show_created(found, f"Link {name} {done}"))
 
 
@@ -187,7 +188,7 @@ def set_secret(
 
 
 def _show_created(found: Any, done: str) -> None:
-    click.echo(f"{done}: {found.link_state}, {_other_end(found)}")
+    click.echo(f"{done}, {_other_end(found)}")
     if found.secret:
         click.echo(f"Secret, shown this once: {found.secret}")
         click.echo("Next: give it to the other region's half (`--secret`, or CAUSEWAY_LINK_SECRET)")

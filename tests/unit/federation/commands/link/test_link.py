@@ -45,7 +45,15 @@ def test_create_sends_settings_from_the_file_and_the_command_line(
     ((_, request),) = region.asked
     assert dict(request.configs) == {"a": "1", "b": "3", "bootstrap.servers": "w:9092"}
     assert request.source_cluster_id == "west"
-    assert "west-east created" in ran.output
+    assert "west-east created: UNAVAILABLE" in ran.output
+
+
+def test_a_dry_run_tells_of_no_state_as_nothing_was_made(region: RegionDouble) -> None:
+    region.replies["CreateLink"] = [pb.LinkReply(link=LINK)]
+    create = ("link", "create", "west-east", "--source-bootstrap-server", "w:9092")
+    ran = region.run(*create, "--dry-run")
+    assert ran.output == "Link west-east could be created, source west\n"
+    assert region.asked[-1][1].validate_only
 
 
 def test_a_source_that_dials_is_given_its_destination_and_the_secret(region: RegionDouble) -> None:
