@@ -18,11 +18,21 @@ ALWAYS_SYNCED: Final = (CLEANUP_POLICY, "max.message.bytes", "message.timestamp.
 SYNCED_BY_DEFAULT: Final = (
     *ALWAYS_SYNCED, "delete.retention.ms", "retention.bytes", "retention.ms", "segment.bytes", "segment.ms",
 )  # fmt: skip
+# All keys but these are `INDEPENDENT_OF_SOURCE` (`brokers/metadata/configs/config_keys.py`). Some have an effect only
+# once the mirror is a topic of producers: a mirror has its source's batches, and seals segments where the source does.
 SYNCABLE: Final = (
     *SYNCED_BY_DEFAULT,
+    "compression.gzip.level",
+    "compression.lz4.level",
     "compression.type",
+    "compression.zstd.level",
     "max.compaction.lag.ms",
+    "message.timestamp.after.max.ms",
+    "message.timestamp.before.max.ms",
+    "min.cleanable.dirty.ratio",
     "min.compaction.lag.ms",
+    "segment.index.bytes",
+    "segment.jitter.ms",
 )
 
 _ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[^:/\[\]\s]+):([0-9]{1,5})$")

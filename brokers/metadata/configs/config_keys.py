@@ -275,6 +275,27 @@ _BROKER_KEYS = (
     ),
 )  # fmt: skip
 
+# Keys of a mirror topic that a region sets on its own, as they concern its brokers and disks: where replicas are, what
+# is durable there, tiers. All other keys follow the source topic (`linker/config_values.py`).
+INDEPENDENT_OF_SOURCE = (
+    "confluent.placement.constraints",
+    "file.delete.delay.ms",
+    "flush.messages",
+    "flush.ms",
+    "follower.replication.throttled.replicas",
+    "index.interval.bytes",
+    "internal.segment.bytes",
+    "leader.replication.throttled.replicas",
+    "local.retention.bytes",
+    "local.retention.ms",
+    "min.insync.replicas",
+    "preallocate",
+    "remote.log.copy.disable",
+    "remote.log.delete.on.disable",
+    "remote.storage.enable",
+    "unclean.leader.election.enable",
+)
+
 # The level's key of each compression.type that has levels.
 LEVEL_KEYS = {codec: f"compression.{codec}.level" for codec in ("gzip", "lz4", "zstd")}
 

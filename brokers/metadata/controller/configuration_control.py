@@ -16,9 +16,14 @@ from brokers.metadata.commands.config_commands import (
 )
 from brokers.metadata.commands.controller_result import ControllerResult, RecordBudget, once
 from brokers.metadata.configs.config_def import ConfigKey, ConfigType, config_error, elements
-from brokers.metadata.configs.config_keys import DYNAMIC_BROKER_KEYS, TOPIC_KEYS, topic_config_error
+from brokers.metadata.configs.config_keys import (
+    DYNAMIC_BROKER_KEYS,
+    INDEPENDENT_OF_SOURCE,
+    TOPIC_KEYS,
+    topic_config_error,
+)
 from brokers.metadata.configs.effective_configs import topic_values
-from brokers.metadata.image.image import NO_LEADER, Image
+from brokers.metadata.image.image import NO_LEADER, Image, TopicImage
 from brokers.metadata.image.replay import replay
 from brokers.metadata.partitions.partition_changes import PartitionChanges
 from brokers.metadata.partitions.replica_placer import check_placement
@@ -32,9 +37,6 @@ from brokers.metadata.topics.mirror_topics import (
 from brokers.metadata.topics.topic_names import check_name
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import ConfigRecord
-
-# Keys of a mirror topic that a region sets on its own; all other keys follow the source topic.
-INDEPENDENT_OF_SOURCE = ("flush.messages", "index.interval.bytes", "min.insync.replicas")
 
 _TOPIC = ResourceType.TOPIC
 
@@ -164,8 +166,11 @@ def _check(
     if kind == ResourceType.TOPIC:
         check_name(owner)
         topic = find_topic(image, owner)
-        if writer is not None or any(name not in INDEPENDENT_OF_SOURCE for name in changed):
+        followed = [name for name in changed if name not in INDEPENDENT_OF_SOURCE]
+        if writer is not None:
             check_writer(topic, writer)
+        elif followed:
+            _check_own(topic, followed)
     elif kind != ResourceType.BROKER:
         raise Refusal(KafkaError.INVALID_REQUEST, f"resource type {kind} has no settings here")
     else:
@@ -177,6 +182,17 @@ def _check(
             _check_placement(image, was.get(name, ""), wanted.get(name, ""))
     if writer is not None and CLEANUP_POLICY in changed:
         check_not_compacted(owner, wanted)
+
+
+def _check_own(topic: TopicImage, followed: list[str]) -> None:
+    try:
+        check_writer(topic, None)
+    except Refusal as refusal:
+        because = (
+            f"{', '.join(followed)} of {topic.name}: settings of a mirror of link {topic.writer} are its source's;"
+            " set them there, and have topic.config.sync.include of the link name them"
+        )
+        raise Refusal(refusal.error, because) from None
 
 
 def _check_placement(image: Image, was: str, value: str) -> None:

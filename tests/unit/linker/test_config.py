@@ -4,7 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brokers.metadata.configs.config_keys import INDEPENDENT_OF_SOURCE, TOPIC_KEYS
+from linker.administration.drift import class_of
+from linker.answers import SyncClass
 from linker.config import SETTINGS, LinkConfigError, altered, parse
+from linker.config_values import ALWAYS_SYNCED, SYNCABLE, SYNCED_BY_DEFAULT
 from linker.filters import EVERYTHING, Filter, Pattern
 
 MINIMAL = {"bootstrap.servers": "one:9092, [::1]:9093"}
@@ -35,6 +39,24 @@ def test_defaults_are_those_users_know() -> None:
         name: value for name, value, is_default in parse(MINIMAL).effective() if is_default
     }
     assert DIALECT.items() <= effective.items()
+
+
+def test_every_setting_of_topics_follows_the_source_or_is_each_regions_own() -> None:
+    classes = sorted((*SYNCABLE, *INDEPENDENT_OF_SOURCE))
+    assert classes == sorted(TOPIC_KEYS), "a key without a class, with two, or unknown"
+    assert set(ALWAYS_SYNCED) <= set(SYNCED_BY_DEFAULT) <= set(SYNCABLE)
+
+
+@pytest.mark.parametrize("name", TOPIC_KEYS)
+def test_a_setting_that_is_named_is_kept_in_step_and_one_that_cannot_be_is_refused(
+    name: str,
+) -> None:
+    given_names = {**MINIMAL, "topic.config.sync.include": name}
+    if class_of(name) is SyncClass.NEVER:
+        with pytest.raises(LinkConfigError, match="cannot be kept in step"):
+            parse(given_names)
+    else:
+        assert name in parse(given_names).value("topic.config.sync.include")
 
 
 def test_addresses_are_split() -> None:

@@ -13,6 +13,7 @@ from brokers.metadata.commands.config_commands import (
 )
 from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
+from brokers.metadata.configs.config_keys import INDEPENDENT_OF_SOURCE, TOPIC_KEYS
 from tests.unit.brokers.metadata.images import Region
 
 SET, DELETE = ConfigOperation.SET, ConfigOperation.DELETE
@@ -182,6 +183,21 @@ def test_a_mirrors_settings_follow_its_source(
     change = ConfigChange((2, "m"), {name: (SET, "1")})
     (outcome,) = alter(region_with_t(), change, writer=writer)
     assert outcome.error is error
+
+
+@pytest.mark.parametrize("name", INDEPENDENT_OF_SOURCE)
+def test_what_concerns_only_this_region_may_be_set_of_a_mirror(name: str) -> None:
+    change = ConfigChange((2, "m"), {name: (SET, TOPIC_KEYS[name].default)})
+    (outcome,) = alter(region_with_t(), change)
+    assert outcome.error is KafkaError.NONE, outcome.because
+
+
+def test_who_may_not_set_a_mirrors_setting_is_told_where_to() -> None:
+    own_and_not = {"file.delete.delay.ms": (SET, "1"), "segment.jitter.ms": (SET, "1")}
+    (outcome,) = alter(region_with_t(), ConfigChange((2, "m"), own_and_not))
+    assert outcome.error is KafkaError.POLICY_VIOLATION
+    assert "segment.jitter.ms" in outcome.because and "source" in outcome.because
+    assert "file.delete.delay.ms" not in outcome.because
 
 
 def test_a_mirrors_settings_cannot_be_dropped_either() -> None:
