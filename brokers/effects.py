@@ -11,6 +11,7 @@ from uuid import UUID
 
 from brokers.ids import (
     MIGRATING_DIRECTORY,
+    OFFSET_MAX,
     Buffer,
     Buffers,
     Instant,
@@ -140,11 +141,22 @@ class TruncateLog:
     """Cut every batch from `offset` on -> `LogOpened`, with what is left, or `LogFailed`. Never below the log start.
 
     `epochs` are all leader epochs of the log with their first offsets; those without a batch after the cut are dropped.
+    `begins_anew`: everything goes, and nothing that a crash leaves may be used.
     """
 
     partition: TopicPartition
     offset: Offset
     epochs: tuple[tuple[LeaderEpoch, Offset], ...]
+    begins_anew: bool = False
+
+
+@value
+class NoteGap:
+    """What was just appended, up to `next_offset`, lacks records that compaction removed elsewhere: a checkpoint will
+    say so before the log's recovery point is above it."""
+
+    partition: TopicPartition
+    next_offset: Offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +229,8 @@ class CleanLog:
     """Compact a log up to `bound`, or as far as its keys fit into memory -> `SegmentsCleaned`, at the end `LogCleaned`.
 
     Everything below `first_dirty_offset` is clean. Only segments that are sealed and synced are changed. With the last
-    batch of each active producer its last sequence is kept.
+    batch of each active producer its last sequence is kept. Deletion markers at and above `keep_markers_from`, which a
+    mirror does not hold yet, are kept until `keep_markers_ms` after their time.
     """
 
     partition: TopicPartition
@@ -228,6 +241,8 @@ class CleanLog:
     segment_bytes: int
     last_batches: tuple[LastBatch, ...] = field(repr=False)
     limits: CleaningLimits
+    keep_markers_from: Offset = OFFSET_MAX
+    keep_markers_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +365,7 @@ class Changed:
 StorageEffect: TypeAlias = (
     OpenLog | ConfigureLog | Append | FlushLog | Roll | SaveEpochs | TrimLog | TruncateLog | SealTail | KeepProducers
     | CloseLog | LeaveDirectory | RemoveStrays | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState
-    | LoadState | KeepBrokerEpoch | MeasureDirectories | CopyLog | CleanLog
+    | LoadState | KeepBrokerEpoch | NoteGap | MeasureDirectories | CopyLog | CleanLog
 )  # fmt: skip
 # The effects for an upper layer (a link) leave the core in the same way.
 Effect: TypeAlias = "Reply | Hangup | Ask | Serve | End | Changed | StorageEffect | RegionEffect"

@@ -195,13 +195,19 @@ class SegmentSealed:
 
 @dataclass(frozen=True, slots=True)
 class SegmentsCleaned:
-    """One cleaned segment has replaced those that begin in [base_offset, next_offset)."""
+    """One cleaned segment has replaced those that begin in [base_offset, next_offset).
+
+    `complete_from`: below it the whole cleaning may remove records. `markers_from`: one past the last deletion marker
+    that was removed with this segment, -1 if none was.
+    """
 
     partition: TopicPartition
     base_offset: Offset
     next_offset: Offset
     size: int
     max_timestamp: Instant
+    complete_from: Offset
+    markers_from: Offset = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class PlaceBatches:
 
     `writer` must be the topic's writer (P4). `offset` must be the mirror's log end offset: the source has no records
     between it and the first batch. `roll` seals the active segment first, so that segments have the source's base
-    offsets.
+    offsets. Below `complete_from` compaction may have removed records there; above it none may be missing.
     """
 
     ticket: Ticket
@@ -52,6 +52,7 @@ class PlaceBatches:
     offset: Offset
     data: Buffer = field(repr=False)
     roll: bool = False
+    complete_from: Offset = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +295,7 @@ class PartitionState:
     """The offsets of one partition; `epochs` is its leader-epoch history, (leader epoch, start offset) ascending.
 
     `is_leader`: this node leads it; `is_serving`: and its log is open; `shortage`: why its disk takes no link's data.
+    `complete_from`, `markers_from`, `markers_removed_at`: what it lacks by compaction, as `Completeness` has it.
     """
 
     log_start_offset: Offset
@@ -307,6 +309,9 @@ class PartitionState:
     is_leader: bool = True
     segment_sizes: tuple[int, ...] = ()
     shortage: str = ""
+    complete_from: Offset = 0
+    markers_from: Offset = 0
+    markers_removed_at: Instant = -1
 
     @property
     def is_serving(self) -> bool:

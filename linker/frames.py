@@ -42,7 +42,7 @@ class ProtocolVersions(NamedTuple):
         return f"versions {self.oldest} to {self.newest}"
 
 
-SPOKEN: Final = ProtocolVersions(oldest=1, newest=6)
+SPOKEN: Final = ProtocolVersions(oldest=1, newest=7)
 # From this version on a source may have several brokers: each serves the partitions that it leads.
 SEVERAL_BROKERS_FROM: Final = 2
 SUPERSEDES_FROM: Final = 3
@@ -51,13 +51,14 @@ DELETES_OFFSETS_FROM: Final = 4
 STARTS_AT_TIMES_FROM: Final = 4
 PACES_FROM: Final = 5  # from which on a source knows what `Pace` and a weight are
 HOLDS_FROM: Final = 6  # from which on a source keeps what its mirrors lack, and tells bytes
+COMPACTED_FROM: Final = 7  # from which on a source says what its logs lack because of compaction
 
 
 class OffsetBounds(NamedTuple):
-    """The offsets of a partition of the source (a `Standing` on the wire).
+    """The offsets of a partition of the source (a `Standing` on the wire). -1: unknown.
 
-    From version 6 on: `bytes_ahead`, from what the subscription has got to the end of the log; `origin_lag_ms`, how
-    far a topic that is a mirror itself is behind the region in which its records begin. -1: unknown.
+    From version 6 on: `bytes_ahead`, from what the subscription has got to the log's end; `origin_lag_ms`, of a mirror,
+    behind the region in which its records begin. From 7 on: what the log lacks, as in `brokers/log/completeness.py`.
     """
 
     log_start_offset: Offset
@@ -65,6 +66,9 @@ class OffsetBounds(NamedTuple):
     last_stable_offset: Offset
     bytes_ahead: int = -1
     origin_lag_ms: int = -1
+    complete_from: Offset = -1
+    markers_from: Offset = -1
+    markers_removed_at: Instant = -1
 
 
 class SegmentPosition(NamedTuple):

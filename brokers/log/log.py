@@ -12,6 +12,7 @@ from brokers.effects import (
     Append,
     FlushLog,
     KeepProducers,
+    NoteGap,
     Roll,
     SaveEpochs,
     StorageEffect,
@@ -19,6 +20,7 @@ from brokers.effects import (
     TruncateLog,
 )
 from brokers.ids import NO_PRODUCER, Buffers, Instant, LeaderEpoch, Offset, TopicPartition
+from brokers.log.completeness import Completeness, gap_end
 from brokers.log.config import LogConfig
 from brokers.log.epochs import EpochHistory
 from brokers.log.producers import ProducerStates
@@ -37,6 +39,7 @@ class Log:
 
     __slots__ = (
         "cleaner_offset",
+        "completeness",
         "deleted",
         "epochs",
         "high_watermark_checkpoint",
@@ -63,6 +66,7 @@ class Log:
         epochs: EpochHistory | None = None,
         producers: ProducerStates | None = None,
         cleaner_offset: Offset = 0,
+        completeness: Completeness | None = None,
     ) -> None:
         """Everything below `cleaner_offset` is clean, if the topic is compacted."""
         assert segments and log_start_offset <= log_end_offset, (log_start_offset, log_end_offset)
@@ -77,6 +81,7 @@ class Log:
         self.epochs = epochs or EpochHistory()
         self.producers = producers or ProducerStates()
         self.cleaner_offset = cleaner_offset
+        self.completeness = completeness or Completeness()
         self.unflushed = (
             0  # records since the last flush, counted where flush.messages or flush.ms is set
         )
@@ -95,6 +100,7 @@ class Log:
             epochs=EpochHistory(recovered.epochs),
             producers=ProducerStates.of(recovered.producers),
             cleaner_offset=recovered.cleaner_offset,
+            completeness=Completeness(recovered.complete_from, recovered.markers_from),
         )
 
     @property
@@ -139,6 +145,9 @@ class Log:
         if last.leader_epoch > self.epochs.latest:
             self._assign_epochs(headers)
             effects.append(SaveEpochs(self.partition, self.epochs.entries))
+        if (gap := gap_end(headers, self.log_end_offset)) >= 0:
+            self.completeness.gap(gap)
+            effects.append(NoteGap(self.partition, gap))
         end, max_timestamp = self.log_end_offset, -1
         for header in headers:
             assert header.base_offset >= end, (header, end)
@@ -262,17 +271,20 @@ class Log:
         """Remove the batches from `offset` on: this log is then invalid, and `LogOpened` brings the remaining one.
 
         At or above the log end only an epoch without data is removed: the leader of a later epoch may not know it, and
-        this log would diverge from its log for ever.
+        this log would diverge from its log for ever. A log that lacks what the removed batches had replaced is removed
+        as a whole, and begins anew where it began.
         """
         if offset < self.log_end_offset:
-            return [self.cut(max(offset, self.log_start_offset))]
+            begins_anew = offset < self.completeness.complete_from
+            kept = self.log_start_offset if begins_anew else offset
+            return [self.cut(max(kept, self.log_start_offset), begins_anew=begins_anew)]
         if self.epochs.drop_from(self.log_end_offset):
             return [SaveEpochs(self.partition, self.epochs.entries)]
         return []
 
-    def cut(self, offset: Offset) -> TruncateLog:
+    def cut(self, offset: Offset, *, begins_anew: bool = False) -> TruncateLog:
         """Remove the batches that hold `offset` or lie above it."""
-        return TruncateLog(self.partition, offset, self.epochs.entries)
+        return TruncateLog(self.partition, offset, self.epochs.entries, begins_anew)
 
     def snapshot(self) -> bytes:
         """The content of a `.snapshot` file at the log end."""

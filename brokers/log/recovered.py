@@ -28,3 +28,5 @@ class RecoveredLog(NamedTuple):
     epochs: tuple[tuple[LeaderEpoch, Offset], ...] = ()
     producers: tuple[ProducerEntry, ...] = ()
     cleaner_offset: Offset = 0  # everything below is clean
+    complete_from: Offset = 0  # as in `completeness`
+    markers_from: Offset = 0

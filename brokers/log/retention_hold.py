@@ -20,6 +20,13 @@ class RetentionHold(NamedTuple):
     max_ms: int
 
 
+class MarkerHold(NamedTuple):
+    """Deletion markers from `offset` on are kept until `max_ms` after their time (`delete.retention.ms`)."""
+
+    offset: Offset
+    max_ms: int
+
+
 class HeldSegment(NamedTuple):
     """A segment that retention would delete, were it not held."""
 

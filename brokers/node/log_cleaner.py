@@ -4,6 +4,7 @@ Of all logs that are dirty enough, or in which a record has waited too long, the
 cleanings at once as `log.cleaner.threads` says. The host does the work; this part begins it and takes its results.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from brokers.config.broker_config import BrokerConfig
@@ -11,6 +12,7 @@ from brokers.effects import Changed, CleanLog, Effect
 from brokers.events import CleaningStats, LogCleaned, SegmentsCleaned
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.log.cleanable import LogToClean, last_batches, log_to_clean
+from brokers.log.retention_hold import MarkerHold
 from brokers.node.cleaner_settings import cleaner_settings
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.partition.replica import Replica
@@ -43,7 +45,10 @@ class LogCleaner:
         metadata: MetadataCache,
         partitions: HostedPartitions,
         timers: Timers,
+        marker_hold: Callable[[TopicPartition], MarkerHold],
     ) -> None:
+        """`marker_hold`: the deletion markers that mirrors do not hold yet."""
+        self._marker_hold = marker_hold
         self._config = config
         self._metadata = metadata
         self._partitions = partitions
@@ -97,6 +102,7 @@ class LogCleaner:
                     replica.config.segment_bytes,
                     last_batches(log.producers),
                     settings.limits,
+                    *self._marker_hold(replica.partition),
                 )
             )
         return effects
@@ -107,7 +113,6 @@ class LogCleaner:
             (replica, log_to_clean(replica.log, replica.config, replica.last_stable_offset, now))
             for partition, replica in self._partitions.all.items()
             if replica.config.compact
-            and replica.writer is None
             and replica.log is not None
             and partition not in self._begun
             and partition not in self._resting
@@ -122,6 +127,7 @@ class LogCleaner:
             replica.log.on_cleaned(
                 event.base_offset, event.next_offset, event.size, event.max_timestamp
             )
+            replica.log.completeness.cleaned(event.complete_from, event.markers_from, now)
         return []
 
     def cleaned(self, event: LogCleaned, now: Instant) -> list[Effect]:

@@ -4,17 +4,26 @@ An upper layer that watches the region is asked first what retention is to leave
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, SaveHighWatermarks
-from brokers.ids import METADATA_PARTITION, Instant, Offset, TopicPartition
+from brokers.ids import METADATA_PARTITION, OFFSET_MAX, Instant, Offset, TopicPartition
 from brokers.log.config import INT64_MAX
-from brokers.log.retention_hold import HeldSegment, RetentionHold, held_segments, released
+from brokers.log.retention_hold import (
+    HeldSegment,
+    MarkerHold,
+    RetentionHold,
+    held_segments,
+    released,
+)
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.region import RetentionDue
 from brokers.timers import Timers
 
+KEEP_ALL: Final = MarkerHold(0, INT64_MAX)
+KEEP_NONE: Final = MarkerHold(OFFSET_MAX, 0)
 METADATA_EVERY_MS = 60_000
 FLUSH_CHECK_MIN_MS = 10
 
@@ -35,6 +44,7 @@ class LogMaintenance:
         self._timers = timers
         self._saved: dict[TopicPartition, Offset] = {}
         self.is_watched = False
+        self._holds: Mapping[TopicPartition, Sequence[RetentionHold]] | None = None  # unknown yet
         self.held_bytes: Mapping[
             TopicPartition, int
         ] = {}  # that holds have kept, in the last round
@@ -57,6 +67,7 @@ class LogMaintenance:
         self, holds: Mapping[TopicPartition, Sequence[RetentionHold]], now: Instant
     ) -> list[Effect]:
         """Deletes old segments. A mirror follows its source's log start, so it has no retention of its own."""
+        self._holds = holds
         log_starts: dict[TopicPartition, Offset] = {}
         held: dict[TopicPartition, list[HeldSegment]] = {}
         for partition, replica in self._partitions.all.items():
@@ -82,6 +93,16 @@ class LogMaintenance:
             start = kept[0].base_offset if kept else log_start
             effects += self._partitions.all[partition].trim(start)
         return effects
+
+    def marker_hold(self, partition: TopicPartition) -> MarkerHold:
+        """As the holds were in the last round. What mirrors lack is unknown before the first one."""
+        if self._holds is None:
+            return KEEP_ALL if self.is_watched else KEEP_NONE
+        holds = self._holds.get(partition, ())
+        return MarkerHold(
+            min((hold.offset for hold in holds), default=OFFSET_MAX),
+            max((hold.max_ms for hold in holds), default=0),
+        )
 
     def _checkpoint(self, now: Instant) -> list[Effect]:
         interval = self._config.replica_high_watermark_checkpoint_interval_ms

@@ -63,9 +63,11 @@ class MirrorWrites:
 
     def _write(self, replica: Replica, event: MirrorWrite, now: Instant) -> list[Effect]:
         match event:
-            case PlaceBatches(ticket, writer, partition, offset, data, roll):
+            case PlaceBatches(ticket, writer, partition, offset, data, roll, complete_from):
                 self._require_room(partition)
-                end, effects = mirror.place(replica, writer, offset, data, roll=roll, now=now)
+                end, effects = mirror.place(
+                    replica, writer, offset, data, roll=roll, complete_from=complete_from, now=now
+                )
                 self._log_dirs.took(partition, len(data))
                 replica.delayed.for_offset(end, self._when_placed(ticket, partition, end))
                 return [*effects]

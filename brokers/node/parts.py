@@ -130,7 +130,13 @@ class Parts:
         self.shutdown = ControlledShutdown(
             self.partitions.all, self.timers, self.continuations.abandoned
         )
-        self.cleaner = LogCleaner(self.config, self.raft, self.partitions, self.timers)
+        self.cleaner = LogCleaner(
+            self.config,
+            self.raft,
+            self.partitions,
+            self.timers,
+            self.maintenance.marker_hold,
+        )
 
     def _make_replicas(self, incarnation: UUID | None) -> None:
         self.registration = OwnRegistration(self.config, self.raft, incarnation)

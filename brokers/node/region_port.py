@@ -228,6 +228,9 @@ class LocalRegionView:
             is_leader=not replica.follows,
             segment_sizes=tuple(segment.size for segment in log.segments) if log else (),
             shortage=self._log_dirs.shortage(partition),
+            complete_from=log.completeness.complete_from if log else 0,
+            markers_from=log.completeness.markers_from if log else 0,
+            markers_removed_at=log.completeness.markers_removed_at if log else -1,
         )
 
     def replica_statuses(

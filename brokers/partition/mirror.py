@@ -2,6 +2,9 @@
 
 Promise P2: a range that does not continue the log exactly is refused, never adjusted. Promise P4: only the link that
 the metadata names as the writer may append.
+
+A range may lack records that compaction has removed at the source: offsets between two batches, or in one. The source
+says up to where that may be so (`complete_from`). A gap that ends above is a loss, and is refused.
 """
 
 from collections.abc import Sequence
@@ -9,18 +12,26 @@ from collections.abc import Sequence
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import OFFSET_MAX, Buffer, Instant, Offset
+from brokers.log.completeness import gap_end
 from brokers.partition.replica import Replica
 from brokers.records.batch import BatchHeader, contradiction, iter_headers, verify_crc
 
 
 def place(
-    replica: Replica, writer: str, offset: Offset, data: Buffer, *, roll: bool, now: Instant
+    replica: Replica,
+    writer: str,
+    offset: Offset,
+    data: Buffer,
+    *,
+    roll: bool,
+    complete_from: Offset,
+    now: Instant,
 ) -> tuple[Offset, Sequence[Effect]]:
     """Append the batches in `data` as they are -> (next offset, effects); raises `Refusal`.
 
-    `offset` is the start of the range at the source, which may have gaps: it must be this log's end, so that a lost or
-    repeated range is detected. An empty log may start with a batch that begins below `offset`, if the source's log
-    start offset lies inside that batch.
+    `offset` is the start of the range at the source, which may have gaps below `complete_from`: it must be this log's
+    end, so that a lost or repeated range is detected. An empty log may start with a batch that begins below `offset`,
+    if the source's log start offset lies inside that batch.
     """
     log = replica.require_log()
     _require_writer(replica, writer)
@@ -29,6 +40,7 @@ def place(
         raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE, because)
     headers = _checked(replica, memoryview(data), offset, holds_start=log.is_empty)
     base = headers[0].base_offset
+    _check_gaps(replica, headers, offset, complete_from)
     effects = log.step_back(base) if base < offset else []
     effects += log.append(
         headers,
@@ -83,6 +95,19 @@ def require_mirror(replica: Replica, writer: str) -> None:
         raise Refusal(
             KafkaError.POLICY_VIOLATION,
             f"{replica.partition} is not written by link {writer!r} (any more)",
+        )
+
+
+def _check_gaps(
+    replica: Replica, headers: Sequence[BatchHeader], expected: Offset, complete_from: Offset
+) -> None:
+    """Raises `Refusal` where records are missing that compaction has not removed."""
+    end = gap_end(headers, expected)
+    if end > complete_from:
+        raise Refusal(
+            KafkaError.INVALID_RECORD,
+            f"the source's log of {replica.partition} lacks records below {end}, and it was compacted up to"
+            f" {max(0, complete_from)} only: they are lost there",
         )
 
 

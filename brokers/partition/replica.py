@@ -163,6 +163,7 @@ class Replica:
         if self.leadership is not None and log.log_end_offset < self.leadership.sent_offset:
             return self._withhold(log, self.leadership.sent_offset)
         self.log, self.offline, self._uncommitted_bytes = log, "", 0
+        log.completeness.markers_removed_at = now
         known = max(self.high_watermark, log.high_watermark_checkpoint, log.log_start_offset)
         self.high_watermark = min(known, log.log_end_offset)
         if self.follows:

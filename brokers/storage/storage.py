@@ -21,6 +21,7 @@ from brokers.effects import (
     KeepProducers,
     LoadState,
     MeasureDirectories,
+    NoteGap,
     OpenLog,
     RemoveStrays,
     Roll,
@@ -126,6 +127,7 @@ class Storage:
             SaveState: self._perform_on_state,
             LoadState: self._perform_on_state,
             KeepBrokerEpoch: self.root.keep_broker_epoch,
+            NoteGap: self.root.note_gap,
             MeasureDirectories: lambda effect, now: [measured(effect, {self.directory: files})],
         }
 
@@ -350,7 +352,7 @@ class Storage:
         """The periodic checkpoint; it also saves the indexes. After a `DiskError` the next one tries again."""
         try:
             self.root.save_high_watermarks(effect.offsets)
-            self.root.recovery_points.save()
+            self.root.save_recovery_points()
         except DiskError as error:
             return [DirectoryRefused(str(error), self.directory)]
         events: list[Event] = []

@@ -78,7 +78,9 @@ class HolePolicyOfMirror:
 
 def _because(holes: list[Hole], policy: HolePolicy) -> str:
     spans = ", ".join(
-        f"{one.partition} [{one.base_offset}, {one.next_offset})" for one in holes[:3]
+        f"{one.partition} [{one.base_offset}, {one.next_offset})"
+        + (" (deletion markers)" if one.lacks_markers else "")
+        for one in holes[:3]
     )
     more = f" and {len(holes) - 3} more" if len(holes) > 3 else ""
     return f"the source deleted what was not mirrored yet: {spans}{more} (mirror.hole.policy={policy.value})"

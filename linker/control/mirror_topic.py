@@ -44,6 +44,8 @@ from linker.records.mirror_state import LIVE, TRANSITIONS, MirrorState, MirrorTr
 from linker.region_client import Effects, RegionClient
 
 RETRY_MS: Final = 1_000
+DELETE: Final = "delete"  # Kafka's default of cleanup.policy
+NOT_COMPACTED: Final = (CLEANUP_POLICY, DELETE)
 _FOLLOWING: Final = [state for state in LIVE if state is not MirrorState.FAILED]
 # Producers wrote the topic until now, and operators added partitions: to the other region's topic they come later.
 _MAY_HAVE_MORE: Final = (MirrorState.PENDING_MIRROR, MirrorState.PENDING_SETUP_FOR_RESTORE)
@@ -74,13 +76,6 @@ def judge(record: MirrorRecord, partition_count: int, state: TopicState) -> tupl
     if state.partition_count < partition_count and record.state not in _MAY_HAVE_MORE:
         because = f"{topic} has {state.partition_count} partitions, the mirror {partition_count}"
         return MirrorError.SOURCE_PARTITIONS_DECREASED, because
-    policy = state.configs.get(CLEANUP_POLICY, "")
-    if "compact" in policy:
-        because = (
-            f"{topic} has cleanup.policy={policy}: compacted topics are not mirrored by this release,"
-            " as offsets that compaction removed look like lost ones"
-        )
-        return MirrorError.ILLEGAL_STATE, because
     return MirrorError.NO_ERROR, ""
 
 
@@ -92,9 +87,17 @@ def config_changes(
     for name in in_step:
         if name in source and source[name] != here.get(name):
             changes[name] = (ConfigOperation.SET, source[name])
-        elif name not in source and name in here:
+        elif name not in source and name in here and (name, here[name]) != NOT_COMPACTED:
             changes[name] = (ConfigOperation.DELETE, None)
     return changes
+
+
+def with_policy(configs: Mapping[str, str], in_force: str) -> Mapping[str, str]:
+    """A source that compacts says so, also where all its topics are compacted. A mirror of another one must not, also
+    where all topics of this region are. `in_force`: the policy of the mirror now."""
+    if CLEANUP_POLICY in configs:
+        return configs
+    return {**configs, CLEANUP_POLICY: DELETE} if "compact" in in_force else configs
 
 
 class MirrorTopic:
@@ -289,7 +292,8 @@ class MirrorTopic:
     def _config_changes(self, state: TopicState) -> dict[str, tuple[ConfigOperation, str | None]]:
         here = self._region.view.image.config((ResourceType.TOPIC, self.topic))
         in_step = self._link.config.value("topic.config.sync.include")
-        return config_changes(state.configs, here, in_step)
+        in_force = self._region.view.topic_configs(self.topic)[CLEANUP_POLICY]
+        return config_changes(with_policy(state.configs, in_force), here, in_step)
 
     def begin_making(self) -> None:
         """The caller creates the mirror's topic, and calls `made` then."""

@@ -100,6 +100,10 @@ class MirrorTopics:
         self.holds.moved(partition, now)
         return mirror.replicators.prove(now) if mirror is not None else []
 
+    def is_restored(self, topic: str) -> bool:
+        mirror = self.by_name.get(topic)
+        return mirror is not None and bool(mirror.record.restore)
+
     def refuse_hole(self, hole: Hole, now: Instant) -> Effects | None:
         policy = self._hole_policies.get(hole.partition.topic)
         return policy.refuse(hole, now) if policy is not None else []

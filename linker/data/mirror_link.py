@@ -40,5 +40,8 @@ class ReplicatorHost(Protocol):
     def subscribed(self, partition: TopicPartition, now: Instant) -> Effects:
         """The source was asked for the partition: what a promotion has to prove is asked after it."""
 
+    def is_restored(self, topic: str) -> bool:
+        """Whether a partition without data is one that begins anew, wherever new ones are configured to begin."""
+
     def refuse_hole(self, hole: Hole, now: Instant) -> Effects | None:
         """None: the hole may be recorded and skipped. Else the replicator stops, and is started when it may be."""

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from brokers.ids import Instant, Offset, TopicPartition
-from brokers.region import PartitionState
+from brokers.effects import Changed
+from brokers.ids import Instant, Offset, Ticket, TopicPartition
+from brokers.region import PartitionState, PlaceBatches
 from linker.data.credit import CreditWindow
 from linker.frames import NOWHERE, Agreed, Chunk, SegmentPosition
 from linker.records.hole_ledger import Hole, HoleCause
@@ -17,13 +18,30 @@ class PendingChunk:
     chunk: Chunk
     window: CreditWindow
 
+    def placing(self, ticket: Ticket, writer: str, partition: TopicPartition) -> PlaceBatches:
+        chunk = self.chunk
+        gaps_below = chunk.bounds.complete_from
+        return PlaceBatches(
+            ticket, writer, partition, chunk.offset, chunk.data, chunk.roll, gaps_below
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class PendingHole:
-    """A hole, and the base offset of the next batch: below the hole's end if that batch holds the log start."""
+    """A hole, and the base offset of the next batch: below the hole's end if that batch holds the log start. None:
+    nothing is skipped."""
 
     hole: Hole
-    offset: Offset
+    offset: Offset | None
+
+    @property
+    def changes(self) -> tuple[Changed, ...]:
+        """For the node's log; none for an empty hole."""
+        hole = self.hole
+        if hole.next_offset == hole.base_offset:
+            return ()
+        span = f"hole [{hole.base_offset}, {hole.next_offset})"
+        return (Changed(f"mirror {hole.partition}", span, hole.cause.value),)
 
 
 Queued: TypeAlias = PendingChunk | PendingHole

@@ -14,18 +14,18 @@ from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
-from brokers.region import PartitionState, PlaceBatches, Placed, PlaceRefused, SkipTo
+from brokers.region import PartitionState, Placed, PlaceRefused, SkipTo
 from linker.data import truncation
 from linker.data.destination_stream import DestinationStream
+from linker.data.hole_finder import HoleFinder, HolesFound
 from linker.data.lag import MirrorLag
 from linker.data.log_start import LogStart
 from linker.data.mirror_link import Divergence, LinkOfMirror, ReplicatorHost
-from linker.data.pending import PendingChunk, PendingHole, Queued, end_of, skip_before
+from linker.data.pending import PendingChunk, PendingHole, Queued, end_of
 from linker.data.retry_backoff import RetryBackoff
 from linker.data.start_offset import Start, StartOffset
 from linker.errors import DIVERGED, FATAL, MirrorError
 from linker.frames import (
-    STARTS_AT_TIMES_FROM,
     Agreed,
     Chunk,
     Declined,
@@ -66,6 +66,7 @@ class PartitionReplicator:
         self._subscription = 0  # 0: none
         self._start = Start()
         self._start_offset = StartOffset(region, link, mirror)
+        self._holes = HoleFinder(region, mirror, host)
         self._expected: Offset | None = None  # None until Agreed
         self._wanted_epoch: LeaderEpoch = -1
         self._queue: deque[Queued] = deque()
@@ -148,9 +149,10 @@ class PartitionReplicator:
             self._drained.append(self._subscribe)
             return [self._skip_to(start)]
         untouched = state.log_end_offset == 0 and not state.epochs
+        untouched = untouched and not self._host.is_restored(self.partition.topic)
         self._start = self._start_offset.wanted() if untouched and start is None else Start()
-        if self._start.timestamp >= 0 and self.stream.version < STARTS_AT_TIMES_FROM:
-            return self._try_later("the source runs a release that cannot start at a time", now)
+        if because := self._start_offset.beyond(self._start, self.stream.version):
+            return self._try_later(because, now)
         self._subscription = self.stream.subscribe(self)
         self._wanted_epoch = -1
         subscribe = Subscribe(
@@ -179,17 +181,10 @@ class PartitionReplicator:
             because = f"the source goes on at {frame.start_offset}, the mirror stands at {expected}"
             return self._doubt(MirrorError.ILLEGAL_STATE, because, now)
         chosen, self._start = self._start.cause, Start()
-        if frame.start_offset > expected or chosen is not None:
-            pending = skip_before(frame, self.partition, expected, chosen, now)
-            # A partition that holds nothing yet begins where its source does.
-            is_loss = chosen is None and (expected > 0 or bool(state.epochs))
-            refused = self._host.refuse_hole(pending.hole, now) if is_loss else None
-            if refused is not None:
-                self.trouble = (
-                    f"the source begins at {pending.hole.next_offset} (mirror.hole.policy)"
-                )
-                return self.stop() + refused
-            self._queue.append(pending)
+        found = self._holes.agreed(frame, expected, chosen, state, now)
+        if found.refused is not None:
+            return self._stand_still(found)
+        self._queue.extend(found.pending)
         self._expected = self.common_offset = frame.start_offset
         self.lag.subscribed(frame.start_offset)
         self._wanted_epoch = max(self._wanted_epoch, frame.leader_epoch)
@@ -204,12 +199,20 @@ class PartitionReplicator:
             because = f"expected offset {self._expected}, got [{chunk.offset}, {chunk.next_offset})"
             doubted = self._doubt(MirrorError.ILLEGAL_STATE, because, now)
             return [*window.release(len(chunk.data)), *doubted]
+        found = self._holes.before(chunk, now)
+        if found.refused is not None:
+            return [*window.release(len(chunk.data)), *self._stand_still(found)]
+        self._queue.extend(found.pending)
         self._expected = chunk.next_offset
         self._wanted_epoch = max(self._wanted_epoch, chunk.leader_epoch)
         self._queue.append(PendingChunk(chunk, window))
         self.lag.received(chunk.next_offset, len(chunk.data))
         effects = self._advance(now)
         return effects + self.on_bounds(chunk.bounds, chunk.clock, now)
+
+    def _stand_still(self, found: HolesFound) -> Effects:
+        self.trouble = found.because
+        return self.stop() + (found.refused or [])
 
     def on_bounds(self, bounds: OffsetBounds, clock: Instant, now: Instant) -> Effects:
         self.received_at = now
@@ -265,12 +268,9 @@ class PartitionReplicator:
         return effects
 
     def _place(self, head: PendingChunk) -> object:
-        chunk = head.chunk
         self._placing += 1
         return self._region.ask(
-            lambda ticket: PlaceBatches(
-                ticket, self._link.name, self.partition, chunk.offset, chunk.data, chunk.roll
-            ),
+            lambda ticket: head.placing(ticket, self._link.name, self.partition),
             partial(self._on_placed, head),
         )
 
@@ -334,12 +334,9 @@ class PartitionReplicator:
             # It was interrupted: the same hole will be recorded again, under the same name.
             return self._settle(now)
         self._queue.popleft()
-        effects: Effects = [self._skip_to(skip.offset)]
-        hole = skip.hole
-        if hole.next_offset > hole.base_offset:
-            span = f"hole [{hole.base_offset}, {hole.next_offset})"
-            effects.append(Changed(f"mirror {self.partition}", span, hole.cause.value))
-        return effects
+        if skip.offset is None:
+            return [*skip.changes, *self._advance(now)]
+        return [self._skip_to(skip.offset), *skip.changes]
 
     def _skip_to(self, offset: Offset) -> object:
         self._placing += 1

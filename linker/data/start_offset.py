@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from brokers.ids import Instant, Offset, TopicPartition
 from linker.data.mirror_link import LinkOfMirror
+from linker.frames import COMPACTED_FROM, STARTS_AT_TIMES_FROM
 from linker.records import hole_ledger
 from linker.records.hole_ledger import HoleCause
 from linker.region_client import RegionClient
@@ -41,3 +42,12 @@ class StartOffset:
         if isinstance(spec, int):
             return Start(HoleCause.START_OFFSET_TIMESTAMP, spec)
         return Start()
+
+    def beyond(self, start: Start, version: int) -> str:
+        """What a source that speaks this version of the protocol cannot do for this mirror; empty if it can."""
+        if start.timestamp >= 0 and version < STARTS_AT_TIMES_FROM:
+            return "the source runs a release that cannot start at a time"
+        policy = self._region.view.topic_configs(self._partition.topic)["cleanup.policy"]
+        if "compact" in policy and version < COMPACTED_FROM:
+            return "the source runs a release whose compacted topics cannot be mirrored: upgrade it"
+        return ""

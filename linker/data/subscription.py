@@ -115,6 +115,9 @@ def bounds_of(
         state.last_stable_offset,
         subscription.bytes_ahead(state),
         lag - lag % LAG_STEP_MS if lag > 0 else lag,
+        state.complete_from,
+        state.markers_from,
+        state.markers_removed_at,
     )
 
 

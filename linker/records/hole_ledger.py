@@ -1,4 +1,10 @@
-"""The hole ledger: every range that a mirror skipped, with its cause, recorded before the mirror continues (P8)."""
+"""The hole ledger: every range that a mirror skipped, with its cause, recorded before the mirror continues (P8).
+
+What compaction has removed from the source's log, between its log start and its `complete_from`, is no hole: the mirror
+has what that log has. A hole is what lies below the source's log start before the mirror got there. The exception is a
+deletion marker that was removed before a mirror got it, which has what the marker deleted: the entry says in which
+range of offsets markers may be missing, and the records of the range that the source has follow all the same.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -20,11 +26,14 @@ class HoleCause(Enum):
     SOURCE_LOG_START = "SOURCE_LOG_START"  # the source deleted it (retention, DeleteRecords) first
     START_OFFSET_LATEST = "START_OFFSET_LATEST"  # `mirror.start.offset.spec` is latest
     START_OFFSET_TIMESTAMP = "START_OFFSET_TIMESTAMP"  # it is a time
+    # Compaction at the source removed deletion markers first: the mirror may keep older records of their keys.
+    SOURCE_REMOVED_MARKERS = "SOURCE_REMOVED_MARKERS"
 
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Offsets [base_offset, next_offset) that the mirror does not hold. An empty one is a start at "latest".
+    """Offsets [base_offset, next_offset) that the mirror does not hold, or not all of them (`lacks_markers`). An empty
+    one is a start at "latest".
 
     `topic_id` is None in entries of releases that did not record it, `deleted_at` while the topic exists. `size`: the
     bytes of record batches that it had at the source; -1: unknown.
@@ -40,9 +49,14 @@ class Hole:
     size: int = -1
 
     @property
+    def lacks_markers(self) -> bool:
+        """Whether only deletion markers are missing."""
+        return self.cause is HoleCause.SOURCE_REMOVED_MARKERS
+
+    @property
     def name(self) -> str:
         """The same hole has the same name, however often it is recorded."""
-        place = f"{self.partition}@{self.base_offset}"
+        place = f"{self.partition}@{self.base_offset}" + ("-markers" if self.lacks_markers else "")
         return place if self.deleted_at is None else f"{place}#{self.topic_id or self.deleted_at}"
 
     def is_of(self, topic_id: UUID) -> bool:

@@ -78,13 +78,21 @@ def leader_epoch(number: int) -> int:
     return number
 
 
+_OPTIONAL: Final = (
+    "bytes_ahead",
+    "origin_lag_ms",
+    "complete_from",
+    "markers_from",
+    "markers_removed_at",
+)  # the order of `OffsetBounds`
+
+
 def bounds_of(message: pb.Standing) -> OffsetBounds:
     return OffsetBounds(
         offset(message.log_start_offset),
         offset(message.high_watermark),
         offset(message.last_stable_offset),
-        offset(message.bytes_ahead) if message.HasField("bytes_ahead") else -1,
-        offset(message.origin_lag_ms) if message.HasField("origin_lag_ms") else -1,
+        *(offset(getattr(message, name)) if message.HasField(name) else -1 for name in _OPTIONAL),
     )
 
 

@@ -42,6 +42,9 @@ def standing(bounds: OffsetBounds) -> pb.Standing:
         last_stable_offset=bounds.last_stable_offset,
         bytes_ahead=_known(bounds.bytes_ahead),
         origin_lag_ms=_known(bounds.origin_lag_ms),
+        complete_from=_known(bounds.complete_from),
+        markers_from=_known(bounds.markers_from),
+        markers_removed_at=_known(bounds.markers_removed_at),
     )
 
 

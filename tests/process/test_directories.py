@@ -5,7 +5,7 @@ What is there one moment and not the next is a disk that was unmounted: the dire
 
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,7 +22,7 @@ PARTITIONS = 4
 class Trio:
     """Three nodes, the first of them the controller; the second has the directories a and b."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, settings: Mapping[str, object] | None = None) -> None:
         self.a, self.b = directory / "a", directory / "b"
         port = _free_port()
         self.nodes: dict[int, BrokerProcess] = {}
@@ -39,6 +39,7 @@ class Trio:
                     "listeners": f"PLAINTEXT://127.0.0.1:0{controller}",
                     "controller.quorum.voters": f"1@127.0.0.1:{port}",
                     "log.dirs": f"{self.a},{self.b}" if node_id == 2 else str(place / "data"),
+                    **(settings or {}),
                 },
             )
 

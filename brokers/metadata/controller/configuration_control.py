@@ -29,8 +29,6 @@ from brokers.metadata.partitions.partition_changes import PartitionChanges
 from brokers.metadata.partitions.replica_placer import check_placement
 from brokers.metadata.partitions.replica_rules import PLACEMENT_KEY, RULE_KEYS
 from brokers.metadata.topics.mirror_topics import (
-    CLEANUP_POLICY,
-    check_not_compacted,
     check_writer,
     find_topic,
 )
@@ -180,8 +178,6 @@ def _check(
             _check_value(kind, owner, name, wanted[name])
         if name == PLACEMENT_KEY and kind == ResourceType.TOPIC:
             _check_placement(image, was.get(name, ""), wanted.get(name, ""))
-    if writer is not None and CLEANUP_POLICY in changed:
-        check_not_compacted(owner, wanted)
 
 
 def _check_own(topic: TopicImage, followed: list[str]) -> None:

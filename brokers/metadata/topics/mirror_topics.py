@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import INTERNAL_TOPICS, LeaderEpoch
-from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.commands.controller_result import ControllerResult, RecordBudget
 from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
@@ -13,7 +12,6 @@ from brokers.metadata.commands.mirror_commands import (
     superseder_of,
 )
 from brokers.metadata.commands.topic_commands import DEFAULT
-from brokers.metadata.configs.config_def import elements
 from brokers.metadata.image.image import Image, TopicImage
 from brokers.metadata.image.partition_records import partition_record
 from brokers.metadata.partitions.replica_rules import PLACEMENT_KEY
@@ -22,8 +20,6 @@ from brokers.metadata.topics.topic_creation import TopicCreationContext, check_c
 from brokers.metadata.topics.topic_names import check_name_is_free
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import TopicWriterRecord
-
-CLEANUP_POLICY = "cleanup.policy"
 
 
 def check_writer(topic: TopicImage, writer: str | None) -> None:
@@ -52,7 +48,6 @@ def create_mirror_topic(
     if count < 1:
         raise Refusal(KafkaError.INVALID_PARTITIONS, f"{count} partitions; a topic has at least 1")
     configs = check_configs(name, dict(command.configs))
-    check_not_compacted(name, configs)
     RecordBudget().take(2 + len(configs) + count)
     factor = command.replication_factor
     placement = default_placement(rules.config, name) if factor == DEFAULT else ""
@@ -73,16 +68,6 @@ def _check_not_internal(name: str) -> None:
         )
 
 
-def check_not_compacted(name: str, configs: Mapping[str, str]) -> None:
-    """Raises Refusal for a topic that may not become a mirror: offsets that compaction removed look like lost ones."""
-    if "compact" in elements(configs.get(CLEANUP_POLICY, "")):
-        raise Refusal(
-            KafkaError.INVALID_CONFIG,
-            f"{name} has cleanup.policy={configs[CLEANUP_POLICY]}: compacted topics are not mirrored by this"
-            " release; leave the topic out of the link's filters",
-        )
-
-
 def set_topic_writer(image: Image, command: SetTopicWriter) -> ControllerResult:
     topic = find_topic(image, command.topic)
     if command.expected_writer is not None or superseder_of(topic.writer) is None:
@@ -91,8 +76,6 @@ def set_topic_writer(image: Image, command: SetTopicWriter) -> ControllerResult:
         because = f"{topic.name} was taken over by another region meanwhile"
         raise Refusal(KafkaError.POLICY_VIOLATION, because)
     _check_not_internal(topic.name)
-    if command.writer is not None and superseder_of(command.writer) is None:
-        check_not_compacted(topic.name, image.config((ResourceType.TOPIC, topic.name)))
     # A new writer begins a new leader epoch, so that the records of the two writers can be distinguished.
     wanted = {
         index: max(partition.leader_epoch + 1, command.leader_epochs.get(index, 0))

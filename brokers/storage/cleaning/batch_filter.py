@@ -14,6 +14,7 @@ from brokers.records.builder import put_varint
 from brokers.records.compression import GZIP, LZ4, ZSTD, decompress
 from brokers.records.raw_records import RawRecord, raw_records
 from brokers.records.recompression import LZ4_DEFAULT, compress
+from brokers.storage.cleaning.cleaning_plan import CleaningPlan
 from brokers.storage.cleaning.offset_map import OffsetMap, SmallOffsetMap
 
 DELETE_HORIZON: Final = 0b100_0000
@@ -29,6 +30,7 @@ class Left(NamedTuple):
     data: memoryview | bytearray | None
     records: int
     without_key: int = 0
+    lost_marker: bool = False  # a deletion marker, or a transaction's
 
 
 def delete_horizon(header: BatchHeader) -> Instant | None:
@@ -40,16 +42,21 @@ class BatchFilter:
     """Of one cleaning. `offsets` has the last offset of each key below `end`; what lies above is kept as it is."""
 
     def __init__(
-        self,
-        offsets: OffsetMap | SmallOffsetMap,
-        end: Offset,
-        now: Instant,
-        delete_retention_ms: int,
+        self, offsets: OffsetMap | SmallOffsetMap, end: Offset, plan: CleaningPlan
     ) -> None:
         self._get = offsets.get
         self._end = end
-        self._now = now
-        self._horizon = now + delete_retention_ms
+        self._plan = plan
+        self._now = plan.now
+        self._horizon = plan.now + plan.delete_retention_ms
+
+    def _is_over(self, header: BatchHeader) -> bool:
+        """Whether the markers of a batch may go."""
+        horizon = delete_horizon(header)
+        if horizon is None or horizon > self._now:
+            return False
+        is_held = header.next_offset > self._plan.keep_markers_from
+        return not is_held or horizon + self._plan.keep_markers_ms <= self._now
 
     def keep(self, header: BatchHeader, batch: memoryview, *, keep_empty: bool) -> Left:
         """A data batch that was not aborted."""
@@ -57,14 +64,14 @@ class BatchFilter:
             is_kept = header.record_count > 0 or keep_empty
             return Left(header, batch if is_kept else None, header.record_count)
         data = records_of(header, batch)
-        kept, without_key, has_markers = self._kept_records(header, data)
+        kept, without_key, has_markers, lost = self._kept_records(header, data)
         if not kept:
-            return Left(*self.empty(header, keep_empty=keep_empty), 0, without_key)
+            return Left(*self.empty(header, keep_empty=keep_empty), 0, without_key, lost)
         needs_horizon = has_markers and delete_horizon(header) is None
         if len(kept) == header.record_count and not needs_horizon:
-            return Left(header, batch, len(kept), without_key)
+            return Left(header, batch, len(kept), without_key, lost)
         made = self._rebuilt(header, data, kept, set_horizon=needs_horizon)
-        return Left(*made, len(kept), without_key)
+        return Left(*made, len(kept), without_key, lost)
 
     def keep_marker(
         self, header: BatchHeader, batch: memoryview, *, is_idle: bool, keep_empty: bool
@@ -78,9 +85,9 @@ class BatchFilter:
             data = records_of(header, batch)
             kept = list(raw_records(data, header.record_count, header.last_offset_delta))
             return Left(*self._rebuilt(header, data, kept, set_horizon=True), len(kept))
-        if horizon > self._now:
+        if not self._is_over(header):
             return Left(header, batch, header.record_count)
-        return Left(*self.empty(header, keep_empty=keep_empty), 0)
+        return Left(*self.empty(header, keep_empty=keep_empty), 0, lost_marker=True)
 
     def empty(
         self, header: BatchHeader, *, keep_empty: bool
@@ -97,13 +104,14 @@ class BatchFilter:
         )
         return _sealed(made, bytearray(HEADER_SIZE))
 
-    def _kept_records(self, header: BatchHeader, data: bytes) -> tuple[list[RawRecord], int, bool]:
-        """(the records that are kept, how many had no key, whether deletion markers are among them)."""
+    def _kept_records(
+        self, header: BatchHeader, data: bytes
+    ) -> tuple[list[RawRecord], int, bool, bool]:
+        """(the records that are kept, how many had no key, whether deletion markers were kept, and were removed)."""
         kept: list[RawRecord] = []
-        without_key, has_markers = 0, False
+        without_key, has_markers, lost_marker = 0, False, False
         base, get = header.base_offset, self._get
-        horizon = delete_horizon(header)
-        may_drop_markers = horizon is not None and horizon <= self._now
+        may_drop_markers = self._is_over(header)
         for record in raw_records(data, header.record_count, header.last_offset_delta):
             _, _, _, delta, key, has_value = record
             if key is None:
@@ -111,10 +119,12 @@ class BatchFilter:
             elif base + delta >= get(key):
                 if has_value:
                     kept.append(record)
-                elif not may_drop_markers:
+                elif may_drop_markers:
+                    lost_marker = True
+                else:
                     has_markers = True
                     kept.append(record)
-        return kept, without_key, has_markers
+        return kept, without_key, has_markers, lost_marker
 
     def _rebuilt(
         self, header: BatchHeader, data: bytes, kept: list[RawRecord], *, set_horizon: bool

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from brokers.effects import CleaningLimits, LastBatch
 from brokers.events import CleaningStats
-from brokers.ids import Instant, Offset
+from brokers.ids import OFFSET_MAX, Instant, Offset
 
 
 class PlannedSegment(NamedTuple):
@@ -27,14 +27,25 @@ class CleaningPlan(NamedTuple):
     index_interval_bytes: int
     last_batches: tuple[LastBatch, ...]
     limits: CleaningLimits
+    keep_markers_from: Offset = OFFSET_MAX
+    keep_markers_ms: int = 0
+
+    @property
+    def end(self) -> Offset:
+        """Nothing from it on is changed, and nothing is removed because of what lies there."""
+        return self.segments[-1].next_offset if self.segments else 0
 
 
 class CleanedSegment(NamedTuple):
-    """One finished segment, under a name of its own. It replaces those that begin in [base_offset, next_offset)."""
+    """One finished segment, under a name of its own. It replaces those that begin in [base_offset, next_offset).
+
+    `markers_from`: one past the last batch of it that lost a deletion marker or a transaction's, -1 if none did.
+    """
 
     base_offset: Offset
     next_offset: Offset
     size: int
+    markers_from: Offset = -1
 
 
 class CleaningDone(NamedTuple):

@@ -91,6 +91,8 @@ class Cleanings:
             log.active.interval,
             effect.last_batches,
             effect.limits,
+            effect.keep_markers_from,
+            effect.keep_markers_ms,
         )
         cleaning = self._under_way[partition] = Cleaning(log, plan)
         return cleaning
@@ -111,6 +113,7 @@ class Cleanings:
             cleaning.give_up()
             return []
         try:
+            self._root.save_cleaned(partition, cleaning.plan.end, cleaned.markers_from)
             segment = self._swap(partition, log, cleaned, replaced)
         except (DiskError, BatchError) as error:
             cleaning.give_up()
@@ -122,6 +125,8 @@ class Cleanings:
                 cleaned.next_offset,
                 segment.size,
                 segment.max_timestamp,
+                cleaning.plan.end,
+                cleaned.markers_from,
             )
         ]
 

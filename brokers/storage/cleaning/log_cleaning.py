@@ -52,7 +52,7 @@ class LogCleaning:
         mapping, plan = self._mapping, self._plan
         try:
             yield from mapping.steps()
-            filtered = BatchFilter(mapping.offsets, mapping.end, plan.now, plan.delete_retention_ms)
+            filtered = BatchFilter(mapping.offsets, mapping.end, plan)
             for group in groups(plan, mapping.end):
                 yield from self._clean(group, filtered)
             yield CleaningDone(mapping.end, self._stats())
@@ -79,11 +79,13 @@ class LogCleaning:
         plan, base = self._plan, group[0].base_offset
         segment = LogSegment(self._files, plan.directory, base, plan.index_interval_bytes)
         writing = CleanedWriting(self._files, segment, plan.limits.io_bytes)
-        is_finished, is_changed, since = False, len(group) > 1, 0
+        is_finished, is_changed, since, markers_from = False, len(group) > 1, 0, -1
         try:
             for header, batch, is_last in self._batches(group):
                 left = self._filter(header, batch, filtered, is_last=is_last)
                 is_changed = is_changed or left.data is not batch
+                if left.lost_marker:
+                    markers_from = header.next_offset
                 self._count(header, left)
                 since += header.length
                 if left.data is not None:
@@ -101,7 +103,7 @@ class LogCleaning:
         yield since
         if is_changed:
             self._written += segment.size
-            yield CleanedSegment(base, group[-1].next_offset, segment.size)
+            yield CleanedSegment(base, group[-1].next_offset, segment.size, markers_from)
 
     def _batches(self, group: Group) -> Iterator[tuple[BatchHeader, memoryview, bool]]:
         """(header, bytes, whether it is the last one of the group)."""

@@ -1,21 +1,24 @@
-"""A log directory's root: Kafka's four offset checkpoints, the clean shutdown file, leftovers of deletions.
+"""A log directory's root: Kafka's four offset checkpoints, two of ours, the clean shutdown file, leftovers of removals.
 
 The checkpoints may be lost: the high watermark advances again, a lost log start offset restores whole segments, without
 a recovery point recovery reads more, without the cleaner's a cleaning does. But one of an earlier log of the same name
-would do harm: a folder is created only once no checkpoint on disk has its partition.
+would do harm: a folder is created only once no checkpoint on disk has its partition. Ours say what a log lacks because
+of compaction (`brokers/log/completeness.py`); without them a mirror refuses it as a loss.
 """
 
 from collections.abc import Mapping
 
-from brokers.effects import KeepBrokerEpoch
+from brokers.effects import KeepBrokerEpoch, NoteGap
 from brokers.events import Event
-from brokers.ids import NO_BROKER_EPOCH, Instant, Offset, TopicPartition
+from brokers.ids import NO_BROKER_EPOCH, OFFSET_MAX, Instant, Offset, TopicPartition
 from brokers.ports import DiskError, Files
 from brokers.storage.directories.checkpoint_files import (
     CLEAN_SHUTDOWN,
     CLEANER_OFFSETS,
+    COMPLETE_FROM,
     HIGH_WATERMARKS,
     LOG_STARTS,
+    MARKERS_FROM,
     RECOVERY_POINTS,
     CheckpointError,
     format_clean_shutdown,
@@ -76,13 +79,23 @@ class LogDirCheckpoints:
         self.log_starts = OffsetCheckpointFile(files, LOG_STARTS)
         self.recovery_points = OffsetCheckpointFile(files, RECOVERY_POINTS)
         self.cleaner_offsets = OffsetCheckpointFile(files, CLEANER_OFFSETS)
+        self.complete_from = OffsetCheckpointFile(files, COMPLETE_FROM)
+        self.markers_from = OffsetCheckpointFile(files, MARKERS_FROM)
+        self._gaps: dict[TopicPartition, Offset] = {}  # the end of the last one that was appended
         known = [each for each in self.recovery_points.saved if files.exists(str(each))]
         self._closed = set(known) if closed else set()
         self._in_doubt = set() if closed else set(known)  # not checked since a crash
 
     @property
     def _checkpoints(self) -> tuple[OffsetCheckpointFile, ...]:
-        return self.high_watermarks, self.log_starts, self.recovery_points, self.cleaner_offsets
+        return (
+            self.high_watermarks,
+            self.log_starts,
+            self.complete_from,
+            self.markers_from,
+            self.recovery_points,
+            self.cleaner_offsets,
+        )
 
     @property
     def repairs(self) -> tuple[str, ...]:
@@ -110,7 +123,51 @@ class LogDirCheckpoints:
 
     def save_recovery_point(self, partition: TopicPartition, offset: Offset) -> None:
         self.recovery_points.offsets[partition] = offset
+        self.save_recovery_points()
+
+    def save_recovery_points(self) -> None:
+        """What is below them is not read at an opening after a crash, so its gaps are saved first."""
+        for partition, gap in self._gaps.items():
+            known = min(gap, self.recovery_points.get(partition))
+            self._raise(self.complete_from, partition, known)
+            self._raise(self.markers_from, partition, known)
+        self.complete_from.save()
+        self.markers_from.save()
         self.recovery_points.save()
+
+    def note_gap(self, effect: NoteGap, now: Instant) -> list[Event]:
+        """Batches were appended that lack records."""
+        self._gaps[effect.partition] = effect.next_offset
+        return []
+
+    def save_cleaned(
+        self, partition: TopicPartition, complete_from: Offset, markers_from: Offset
+    ) -> None:
+        """Before a cleaned segment is put in place."""
+        self._raise(self.complete_from, partition, complete_from)
+        self._raise(self.markers_from, partition, markers_from)
+        self.complete_from.save()
+        self.markers_from.save()
+
+    def _raise(self, file: OffsetCheckpointFile, partition: TopicPartition, offset: Offset) -> None:
+        if offset > file.get(partition):
+            file.offsets[partition] = offset
+
+    def forsake(self, partition: TopicPartition) -> None:
+        """Before all of a log is removed: what a crash leaves of it must not be used."""
+        self.complete_from.offsets[partition] = OFFSET_MAX
+        self.complete_from.save()
+
+    def is_forsaken(self, partition: TopicPartition) -> bool:
+        return self.complete_from.get(partition) == OFFSET_MAX
+
+    def begin_anew(self, partition: TopicPartition, offset: Offset) -> None:
+        """The log is empty, and begins at `offset`: it lacks nothing by compaction."""
+        self.lower(partition, offset)
+        self._gaps.pop(partition, None)
+        for each in (self.complete_from, self.markers_from):
+            each.offsets.pop(partition, None)
+            each.save()
 
     def lower_recovery_point(self, partition: TopicPartition, offset: Offset) -> None:
         """The log may not be synced above `offset`."""
@@ -127,6 +184,12 @@ class LogDirCheckpoints:
         self.log_starts.offsets[partition] = other.log_starts.get(partition)
         self.recovery_points.offsets[partition] = synced_offset
         self.cleaner_offsets.offsets[partition] = other.cleaner_offsets.get(partition)
+        gap = other._gaps.get(partition, 0)
+        self.save_cleaned(
+            partition,
+            max(gap, other.complete_from.get(partition)),
+            max(gap, other.markers_from.get(partition)),
+        )
         for each in self._checkpoints:
             each.save()
 
@@ -139,7 +202,7 @@ class LogDirCheckpoints:
 
     def mark_closed(self) -> None:
         """Write the clean shutdown file, unless a log was not checked since a crash: the next start trusts all logs."""
-        self.recovery_points.save()
+        self.save_recovery_points()
         if self._in_doubt:
             return
         self._files.replace(CLEAN_SHUTDOWN, format_clean_shutdown(self.broker_epoch))
@@ -155,6 +218,7 @@ class LogDirCheckpoints:
         """The partition's folder is removed; the files are updated later."""
         for each in self._checkpoints:
             each.offsets.pop(partition, None)
+        self._gaps.pop(partition, None)
         self._closed.discard(partition)
         self._in_doubt.discard(partition)
 

@@ -2,7 +2,8 @@
 
 The order makes a crash at any point harmless: first the checkpoints are lowered, then segments are removed, the last
 one first, then batches of the remaining last segment, then leader epochs. A crash leaves a log that ends between the
-old and the new end, which recovery opens like any other.
+old and the new end, which recovery opens like any other. A log that is to begin anew is marked first, and recovery
+removes what a crash leaves of it.
 """
 
 from brokers.effects import TruncateLog
@@ -21,6 +22,8 @@ def truncate_log(
 ) -> None:
     """Remove the batches that hold the offset or lie above it; the log must be reopened. Raises `DiskError`."""
     offset = max(effect.offset, log.log_start_offset)
+    if effect.begins_anew:
+        root.forsake(effect.partition)
     root.lower(effect.partition, offset)
     try:
         end = log.cut(offset)

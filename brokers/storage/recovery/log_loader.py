@@ -5,10 +5,11 @@ first bad one: nothing after it was reported as synced. Each repair is one line.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from brokers.ids import Buffer, Instant, Offset
+from brokers.log.completeness import gap_end
 from brokers.log.epochs import EpochHistory
 from brokers.log.producers import ProducerStates
 from brokers.log.snapshots import SnapshotError, decode_snapshot, encode_snapshot
@@ -42,7 +43,7 @@ class Folder:
     """A partition's folder and its checkpoints.
 
     Everything below `recovery_point` is synced; `closed` if the log was closed cleanly, with its end there. Files in
-    `discarded` are removed later.
+    `discarded` are removed later. Nothing of a log that is `forsaken` may be used.
     """
 
     directory: str
@@ -51,6 +52,7 @@ class Folder:
     closed: bool = False
     index_interval_bytes: int = 4096
     discarded: frozenset[str] = frozenset()
+    forsaken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class Recovered:
     producers: ProducerStates
     settled: bool  # as after a clean shutdown
     repairs: tuple[str, ...]
+    gap_end: Offset  # the end of the last gap that was found, -1: none
 
 
 class LogLoader:
@@ -75,11 +78,14 @@ class LogLoader:
         self._folder = folder
         self._repairs: list[str] = []
         self._settled = False
+        self._gap_end: Offset = -1
 
     def run(self, now: Instant) -> Recovered:
         """Repair the folder in place; return the log."""
         names = self._remove_leftovers()
         segments = self._find_segments(names)
+        if self._folder.forsaken:
+            self._remove_all(segments)
         next_offset = self._read_through(segments)
         producers = self._load_producers(segments, next_offset, now)
         if not segments or next_offset < self._folder.log_start_offset:
@@ -101,7 +107,15 @@ class LogLoader:
             producers=producers,
             settled=self._settled or (len(segments) == 1 and segments[0].size == 0),
             repairs=tuple(self._repairs),
+            gap_end=self._gap_end,
         )
+
+    def _remove_all(self, segments: list[LogSegment]) -> None:
+        """The log begins anew, where it began."""
+        start = max(self._folder.log_start_offset, *(each.base_offset for each in segments[:1]), 0)
+        self._folder = replace(self._folder, log_start_offset=start, closed=False)
+        while segments:
+            segments.pop().remove()
 
     def _segment(self, base_offset: Offset) -> LogSegment:
         folder = self._folder
@@ -203,6 +217,7 @@ class LogLoader:
             for header, batch in self._batches(segment, size):
                 if damage := _damage(segment, header, batch, expected):
                     return expected, damage
+                self._gap_end = max(self._gap_end, gap_end([header], expected))
                 segment.index_batch(header)
                 expected = header.next_offset
         except BatchError as error:

@@ -44,8 +44,11 @@ def open_log(
         closed=root.was_closed(partition),
         index_interval_bytes=index_interval_bytes,
         discarded=removals.names_in(directory),
+        forsaken=root.is_forsaken(partition),
     )
     found = LogLoader(files, folder).run(now)
+    if folder.forsaken:
+        root.begin_anew(partition, found.next_offset)
     if recovery_point > found.next_offset:
         # New writes below it are not synced.
         root.save_recovery_point(partition, found.next_offset)
@@ -84,6 +87,9 @@ def _recovered(
 ) -> RecoveredLog:
     active = found.segments[-1]
     high_watermark = root.high_watermarks.get(partition)
+    cleaner_offset = root.cleaner_offsets.get(partition)  # alone in logs of earlier releases
+    complete_from = root.complete_from.get(partition)
+    gap_end = found.gap_end if found.gap_end > complete_from else 0  # else it is known already
     return RecoveredLog(
         topic_id,
         segments=(
@@ -97,7 +103,9 @@ def _recovered(
         ),
         epochs=found.epochs.entries,
         producers=found.producers.entries,
-        cleaner_offset=root.cleaner_offsets.get(partition),
+        cleaner_offset=cleaner_offset,
+        complete_from=max(complete_from, gap_end, cleaner_offset),
+        markers_from=max(root.markers_from.get(partition), gap_end),
     )
 
 

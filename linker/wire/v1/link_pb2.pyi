@@ -283,18 +283,24 @@ class Unsubscribe(_message.Message):
     def __init__(self, subscription: _Optional[int] = ...) -> None: ...
 
 class Standing(_message.Message):
-    __slots__ = ("log_start_offset", "high_watermark", "last_stable_offset", "bytes_ahead", "origin_lag_ms")
+    __slots__ = ("log_start_offset", "high_watermark", "last_stable_offset", "bytes_ahead", "origin_lag_ms", "complete_from", "markers_from", "markers_removed_at")
     LOG_START_OFFSET_FIELD_NUMBER: _ClassVar[int]
     HIGH_WATERMARK_FIELD_NUMBER: _ClassVar[int]
     LAST_STABLE_OFFSET_FIELD_NUMBER: _ClassVar[int]
     BYTES_AHEAD_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_LAG_MS_FIELD_NUMBER: _ClassVar[int]
+    COMPLETE_FROM_FIELD_NUMBER: _ClassVar[int]
+    MARKERS_FROM_FIELD_NUMBER: _ClassVar[int]
+    MARKERS_REMOVED_AT_FIELD_NUMBER: _ClassVar[int]
     log_start_offset: int
     high_watermark: int
     last_stable_offset: int
     bytes_ahead: int
     origin_lag_ms: int
-    def __init__(self, log_start_offset: _Optional[int] = ..., high_watermark: _Optional[int] = ..., last_stable_offset: _Optional[int] = ..., bytes_ahead: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ...) -> None: ...
+    complete_from: int
+    markers_from: int
+    markers_removed_at: int
+    def __init__(self, log_start_offset: _Optional[int] = ..., high_watermark: _Optional[int] = ..., last_stable_offset: _Optional[int] = ..., bytes_ahead: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ..., complete_from: _Optional[int] = ..., markers_from: _Optional[int] = ..., markers_removed_at: _Optional[int] = ...) -> None: ...
 
 class Agreed(_message.Message):
     __slots__ = ("subscription", "start_offset", "leader_epoch", "standing", "clock", "skipped_bytes")

@@ -213,24 +213,3 @@ def test_a_replication_factor_that_the_region_cannot_hold_is_refused() -> None:
     assert isinstance(answer, LinkRefusal)
     assert "bills" not in world.destination.view.image.topics_by_name
     assert (MIRROR_KIND, "bills") not in world.destination.view.image.documents
-
-
-@pytest.mark.parametrize("policy", ["compact", "compact,delete"])
-def test_a_source_that_is_compacted_from_now_on_fails_its_mirror(policy: str) -> None:
-    world = started()
-    log = world.destination.log("orders", 0)
-    clients.set_config(world.source, "orders", "cleanup.policy", policy)
-    assert failed(world) is MirrorError.ILLEGAL_STATE
-    assert "compacted topics are not mirrored" in world.destination.mirror("orders").record.reason
-    assert world.destination.log("orders", 0) == log
-    assert config(world, "cleanup.policy") is None
-
-
-def test_a_compacted_topic_is_not_mirrored() -> None:
-    world = World().start()
-    clients.create_topic(world.source, "orders")
-    linked(world, topic="orders")
-    clients.create_topic(world.source, "table", cleanup_policy="compact")
-    answer = world.destination.ask(CreateMirror(link="west-east", mirror_topic="table"))
-    assert isinstance(answer, LinkRefusal) and "compacted topics are not mirrored" in answer.because
-    assert "table" not in world.destination.view.image.topics_by_name

@@ -31,6 +31,7 @@ from linker.events import (
 )
 from linker.frames import Chunk
 from linker.linker import Linker
+from tests.kernel.background import work_off
 from tests.kernel.process import Process
 from tests.kernel.timeline import Alarm, Schedule
 from tests.sim.files import SimFiles
@@ -50,6 +51,7 @@ class Host:
         self.clock_skew = 0
         self.settings: dict[str, Any] = {}  # of its node, beside the usual ones
         self.cluster_id = f"cluster-{name}"
+        self.works_off = False  # digests and cleanings
         self.up = False
         self._ticket = 0
 
@@ -89,6 +91,8 @@ class Host:
         if not self.up:
             return
         self._process.feed(event)
+        if self.works_off:
+            work_off(self.storage, self._process.feed)
         due = self.node.deadline
         self._alarm.set(due, None if due is None else due - self.now)
 

@@ -9,9 +9,11 @@ from brokers.events import CleaningStats, LogCleaned, SegmentsCleaned
 from brokers.ids import TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
+from brokers.log.retention_hold import MarkerHold
 from brokers.log.segments import Segment
 from brokers.metadata.image.image import Image
 from brokers.node.log_cleaner import LogCleaner
+from brokers.node.log_maintenance import KEEP_NONE
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
 from brokers.timers import Timers
@@ -37,7 +39,10 @@ class Node:
         self.metadata = Metadata()
         self.partitions = HostedPartitions(self.metadata)
         self.timers = Timers()
-        self.cleaner = LogCleaner(self.config, self.metadata, self.partitions, self.timers)
+        self.held = KEEP_NONE
+        self.cleaner = LogCleaner(
+            self.config, self.metadata, self.partitions, self.timers, lambda _: self.held
+        )
         self.cleaner.start(NOW)
 
     def hold(
@@ -81,7 +86,6 @@ def test_the_dirtiest_log_is_cleaned_first_and_the_next_one_when_it_is_done() ->
     node.hold("dirtiest", clean=1, dirty=9)
     node.hold("clean", clean=9, dirty=1)
     node.hold("deleted", clean=0, dirty=9, config=LogConfig())
-    node.hold("mirror", clean=0, dirty=9, writer="link")
     assert node.tick(NOW + BACKOFF - 1) == []
     (effect,) = node.tick(NOW + BACKOFF)
     assert isinstance(effect, CleanLog) and effect.partition.topic == "dirtiest"
@@ -155,7 +159,7 @@ def test_results_of_a_log_that_is_gone_change_nothing() -> None:
     (effect,) = node.tick(NOW + BACKOFF)
     node.cleaner.forget(effect.partition)
     replica.log = None
-    swapped = SegmentsCleaned(effect.partition, 0, 90, 5, NOW)
+    swapped = SegmentsCleaned(effect.partition, 0, 90, 5, NOW, 90)
     assert node.cleaner.segments_cleaned(swapped, NOW) == []
     assert node.cleaner.cleaned(LogCleaned(effect.partition, 90), NOW) == []
 
@@ -164,7 +168,7 @@ def test_segments_and_retention_follow_a_cleaning() -> None:
     node = Node()
     config = replace(LogConfig(compact=True), retention_bytes=150)
     replica = node.hold("a", clean=0, dirty=9, config=config)
-    node.cleaner.segments_cleaned(SegmentsCleaned(replica.partition, 0, 90, 60, NOW), NOW)
+    node.cleaner.segments_cleaned(SegmentsCleaned(replica.partition, 0, 90, 60, NOW, 90), NOW)
     log = replica.require_log()
     assert [(each.base_offset, each.size) for each in log.segments] == [(0, 60), (90, 100)]
     assert (
@@ -176,3 +180,12 @@ def test_a_node_that_says_so_cleans_nothing() -> None:
     node = Node(log_cleaner_enable=False)
     node.hold("a", clean=0, dirty=9)
     assert node.tick(NOW + 99 * BACKOFF) == []
+
+
+def test_a_mirror_is_cleaned_as_its_source_is_and_markers_are_kept_for_mirrors() -> None:
+    node = Node()
+    node.held = MarkerHold(40, 5)
+    node.hold("mirror", clean=0, dirty=9, writer="link")
+    (effect,) = node.tick(NOW + BACKOFF)
+    assert isinstance(effect, CleanLog) and effect.partition.topic == "mirror"
+    assert (effect.keep_markers_from, effect.keep_markers_ms) == (40, 5)

@@ -20,11 +20,20 @@ def copied(base_offset: int, count: int = 1, leader_epoch: int = 0) -> bytes:
     return bytes(batch(count, base_offset=base_offset, leader_epoch=leader_epoch))
 
 
+def fewer(base_offset: int, offsets: int) -> bytes:
+    """A batch whose records are all removed."""
+    data = bytearray(copied(base_offset, offsets))
+    header = parse_header(data)._replace(record_count=0)
+    pack_header(data, header)
+    renew_crc(data, 0, header.length)
+    return bytes(data)
+
+
 def refused(replica: Replica, offset: int, data: bytes, writer: str = LINK) -> KafkaError:
     assert replica.log is not None
     before = replica.log.log_end_offset
     with pytest.raises(Refusal) as caught:
-        mirror.place(replica, writer, offset, data, roll=False, now=NOW)
+        mirror.place(replica, writer, offset, data, roll=False, complete_from=0, now=NOW)
     assert replica.log.log_end_offset == before
     return caught.value.error
 
@@ -37,7 +46,9 @@ def test_batches_land_at_their_own_offsets_gaps_of_the_source_included(
     end = 0
     for gap, count in plan:
         data = copied(end + gap, count)
-        next_offset, effects = mirror.place(replica, LINK, end, data, roll=False, now=NOW)
+        next_offset, effects = mirror.place(
+            replica, LINK, end, data, roll=False, complete_from=end + gap + count, now=NOW
+        )
         appended = [effect for effect in effects if isinstance(effect, Append)]
         assert [bytes(b"".join(effect.buffers)) for effect in appended] == [data]
         end += gap + count
@@ -46,7 +57,7 @@ def test_batches_land_at_their_own_offsets_gaps_of_the_source_included(
 
 def test_what_does_not_continue_the_log_is_refused() -> None:
     replica = open_replica(writer=LINK)
-    mirror.place(replica, LINK, 0, copied(0, 5), roll=False, now=NOW)
+    mirror.place(replica, LINK, 0, copied(0, 5), roll=False, complete_from=0, now=NOW)
     assert refused(replica, 0, copied(0, 5)) is KafkaError.OFFSET_OUT_OF_RANGE
     assert refused(replica, 7, copied(7)) is KafkaError.OFFSET_OUT_OF_RANGE
     assert refused(replica, 5, copied(4)) is KafkaError.OFFSET_OUT_OF_RANGE
@@ -109,27 +120,50 @@ def test_a_compacted_batch_has_fewer_records_than_offsets(count: int) -> None:
     header = parse_header(compacted)._replace(record_count=count)
     pack_header(compacted, header)
     renew_crc(compacted, 0, header.length)
-    next_offset, _ = mirror.place(replica, LINK, 0, compacted, roll=False, now=NOW)
+    next_offset, _ = mirror.place(
+        replica, LINK, 0, compacted, roll=False, complete_from=10, now=NOW
+    )
     assert next_offset == 10
+    assert replica.require_log().completeness.complete_from == 10
+
+
+@pytest.mark.parametrize(
+    ("data", "complete_from"),
+    [
+        (copied(6), 5),  # offset 5 is missing, which was not compacted
+        (copied(5) + copied(8, 2), 8),
+        (fewer(5, 3), 7),
+    ],
+)
+def test_records_that_compaction_did_not_remove_are_lost_at_the_source(
+    data: bytes, complete_from: int
+) -> None:
+    replica = open_replica(writer=LINK)
+    mirror.place(replica, LINK, 0, copied(0, 5), roll=False, complete_from=0, now=NOW)
+    with pytest.raises(Refusal, match="lost there") as caught:
+        mirror.place(replica, LINK, 5, data, roll=False, complete_from=complete_from, now=NOW)
+    assert caught.value.error is KafkaError.INVALID_RECORD
+    end = 10 if len(data) > len(copied(6)) * 1.5 else 8
+    mirror.place(replica, LINK, 5, data, roll=False, complete_from=end, now=NOW)
 
 
 def test_a_leader_epoch_above_the_partitions_waits_until_that_has_risen() -> None:
     replica = open_replica(writer=LINK, leader_epoch=1)
     assert refused(replica, 0, copied(0, leader_epoch=2)) is KafkaError.UNKNOWN_LEADER_EPOCH
     replica.begin_leader_epoch(2, LINK)
-    mirror.place(replica, LINK, 0, copied(0, leader_epoch=2), roll=False, now=NOW)
+    mirror.place(replica, LINK, 0, copied(0, leader_epoch=2), roll=False, complete_from=0, now=NOW)
 
 
 def test_a_mirror_rolls_where_its_source_did_and_nowhere_else() -> None:
     replica = open_replica(writer=LINK)
-    mirror.place(replica, LINK, 0, copied(0), roll=False, now=NOW)
-    _, effects = mirror.place(replica, LINK, 1, copied(1), roll=True, now=NOW)
+    mirror.place(replica, LINK, 0, copied(0), roll=False, complete_from=0, now=NOW)
+    _, effects = mirror.place(replica, LINK, 1, copied(1), roll=True, complete_from=0, now=NOW)
     assert [effect.base_offset for effect in effects if isinstance(effect, Roll)] == [1]
 
 
 def test_skipping_goes_forward_only() -> None:
     replica = open_replica(writer=LINK)
-    mirror.place(replica, LINK, 0, copied(0, 5), roll=False, now=NOW)
+    mirror.place(replica, LINK, 0, copied(0, 5), roll=False, complete_from=0, now=NOW)
     with pytest.raises(Refusal):
         mirror.skip_to(replica, LINK, 4)
     with pytest.raises(Refusal):
@@ -145,7 +179,9 @@ def test_an_empty_mirror_begins_with_the_batch_that_holds_its_start() -> None:
     assert refused(replica, 30, copied(20, 10)) is KafkaError.OFFSET_OUT_OF_RANGE
     assert refused(replica, 30, copied(28, 8) + copied(34)) is KafkaError.OFFSET_OUT_OF_RANGE
     data = copied(28, 8) + copied(36)
-    next_offset, effects = mirror.place(replica, LINK, 30, data, roll=False, now=NOW)
+    next_offset, effects = mirror.place(
+        replica, LINK, 30, data, roll=False, complete_from=0, now=NOW
+    )
     assert [type(effect) for effect in effects] == [Roll, TrimLog, SaveEpochs, Append]
     log = replica.require_log()
     assert (log.log_start_offset, next_offset) == (30, 37)

@@ -103,6 +103,7 @@ class Driver:
                 self.log.on_cleaned(
                     event.base_offset, event.next_offset, event.size, event.max_timestamp
                 )
+                self.log.completeness.cleaned(event.complete_from, event.markers_from, NOW)
             elif isinstance(event, LogCleaned) and event.next_offset is not None:
                 self.log.cleaner_offset = event.next_offset
             elif isinstance(event, LogFailed):
@@ -157,24 +158,26 @@ class Driver:
         self._follow(events)
         return events
 
-    def clean(self, config: LogConfig | None = None, *, now: int = NOW) -> list[Event]:
-        """Compact the log as far as it can be, in this thread."""
-        config = config or self.config
+    def cleaning(self, config: LogConfig, now: int = NOW, **fields: int) -> CleanLog:
+        """As far as the log can be compacted."""
         found = log_to_clean(self.log, config, self.log.log_end_offset, now)
-        events = self.perform(
-            [
-                CleanLog(
-                    TP,
-                    found.first_dirty,
-                    found.first_uncleanable,
-                    now,
-                    config.delete_retention_ms,
-                    config.segment_bytes,
-                    last_batches(self.log.producers),
-                    self.limits,
-                )
-            ]
+        return CleanLog(
+            TP,
+            found.first_dirty,
+            found.first_uncleanable,
+            now,
+            config.delete_retention_ms,
+            config.segment_bytes,
+            last_batches(self.log.producers),
+            self.limits,
+            **fields,
         )
+
+    def clean(
+        self, config: LogConfig | None = None, *, now: int = NOW, **fields: int
+    ) -> list[Event]:
+        """Compact the log in this thread."""
+        events = self.perform([self.cleaning(config or self.config, now, **fields)])
         for event in self.cleaning_steps():
             events += event
         return events

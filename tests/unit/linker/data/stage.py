@@ -38,6 +38,9 @@ class Region:
         self.online = True
         self.image = Image("east")
 
+    def topic_configs(self, topic: str) -> dict[str, str]:
+        return {"cleanup.policy": "delete"}
+
     def bytes_between(self, partition: TopicPartition, base: int, end: int) -> int:
         return -1
 
@@ -83,6 +86,9 @@ class Link:
 
     def subscribed(self, partition: TopicPartition, now: int) -> list[Any]:
         return []
+
+    def is_restored(self, topic: str) -> bool:
+        return False
 
     def refuse_hole(self, hole: Hole, now: int) -> list[Any] | None:
         self.holes.append(hole)

@@ -53,7 +53,6 @@ def test_a_mirror_has_its_writer_its_settings_and_its_leader_epochs() -> None:
         ("bad name", 1, {}, KafkaError.INVALID_TOPIC_EXCEPTION),
         ("x", 0, {}, KafkaError.INVALID_PARTITIONS),
         ("x", 10_000, {}, KafkaError.POLICY_VIOLATION),
-        ("x", 1, {"cleanup.policy": "compact"}, KafkaError.INVALID_CONFIG),
     ],
 )
 def test_a_mirror_that_cannot_be_is_refused(

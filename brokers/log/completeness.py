@@ -1,0 +1,50 @@
+"""What a log lacks because of compaction, its own or that of the log that it was copied from.
+
+Two offsets of each log say it, and checkpoints keep them over restarts:
+
+- `complete_from`: from there on the log has every record that was written. Below, records may be missing that later
+  ones below it have replaced. So a gap that ends above it is a loss; and a log that has to be cut below it must begin
+  anew, as what is left would lack what the removed records had replaced.
+- `markers_from`: from there on no deletion marker was removed. A copy of this log that ends below it may lack one, and
+  keep for ever what was deleted by it.
+
+A link's frames carry both. Kafka knows neither: a follower that is away for longer than `delete.retention.ms` may miss
+a deletion marker there, and here.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from brokers.ids import Instant, Offset
+from brokers.records.batch import BatchHeader
+
+
+@dataclass(slots=True)
+class Completeness:
+    """`markers_removed_at`: when the log was opened, or a marker was last removed from it since."""
+
+    complete_from: Offset = 0
+    markers_from: Offset = 0
+    markers_removed_at: Instant = -1
+
+    def cleaned(self, complete_from: Offset, markers_from: Offset, now: Instant) -> None:
+        """Segments were replaced (`SegmentsCleaned`)."""
+        self.complete_from = max(self.complete_from, complete_from)
+        if markers_from >= 0:
+            self.markers_from = max(self.markers_from, markers_from)
+            self.markers_removed_at = max(self.markers_removed_at + 1, now)
+
+    def gap(self, next_offset: Offset) -> None:
+        """Batches up to there were copied, and lack records."""
+        self.complete_from = max(self.complete_from, next_offset)
+        self.markers_from = max(self.markers_from, next_offset)
+
+
+def gap_end(headers: Iterable[BatchHeader], expected: Offset) -> Offset:
+    """One past the last batch that lacks records, or lies behind a gap; -1 if none is missing from `expected` on."""
+    end = -1
+    for header in headers:
+        if header.base_offset > expected or header.record_count <= header.last_offset_delta:
+            end = header.next_offset
+        expected = header.next_offset
+    return end
