@@ -43,7 +43,8 @@ def create(trio: Trio, **configs: str) -> None:
 
 
 def latest(node: BrokerProcess) -> dict[bytes | None, bytes | None]:
-    return {key: value for _, key, value in read(node, TOPIC) if value is not None}
+    found = {key: value for _, key, value in read(node, TOPIC)}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def cleaned(trio: Trio, node_id: int, least: int) -> None:

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -78,8 +84,10 @@ def read(node: BrokerProcess, topic: str) -> list[tuple[int, bytes | None, bytes
         message = consumer.poll(1)
         if message is None:
             continue
-        if message.error():
+        if message.error() and message.error().code() == KafkaError._PARTITION_EOF:
             break
+        if message.error():
+            continue
         found.append((message.offset(), message.key(), message.value()))
     consumer.close()
     return found
