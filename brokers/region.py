@@ -333,6 +333,9 @@ class RegionView(Protocol):
     def topic_configs(self, topic: str) -> Mapping[str, str]:
         """Every key of a topic with its effective value on this node."""
 
+    def topic_config(self, topic: str, key: str) -> str:
+        """One key of them."""
+
     def partition_state(self, partition: TopicPartition) -> PartitionState | None:
         """None where this node holds no replica of the partition."""
 

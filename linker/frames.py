@@ -15,6 +15,7 @@ from brokers.ids import (
 )
 from linker.errors import MirrorError
 from linker.filters import Filter
+from linker.protocol_versions import SPOKEN, ProtocolVersions
 
 CHUNK_BYTES_MIN: Final = 64 << 10
 CHUNK_BYTES_MAX: Final = 16 << 20  # that a destination can ask for; one batch can be larger
@@ -23,35 +24,6 @@ POSITIONS_MAX: Final = 20_000  # of a frame
 NO_BROKER: Final[BrokerId] = -1
 BROKERS_MAX: Final = 10_000
 EpochStarts: TypeAlias = tuple[tuple[LeaderEpoch, Offset], ...]
-
-
-class ProtocolVersions(NamedTuple):
-    """The versions of the link protocol that an end speaks, as Kafka's clients and brokers have them for each API."""
-
-    oldest: int
-    newest: int
-
-    def newest_of(self, other: "ProtocolVersions") -> int | None:
-        """The newest version that both speak."""
-        newest = min(self.newest, other.newest)
-        return newest if newest >= max(self.oldest, other.oldest) else None
-
-    def __str__(self) -> str:
-        if self.oldest == self.newest:
-            return f"version {self.newest}"
-        return f"versions {self.oldest} to {self.newest}"
-
-
-SPOKEN: Final = ProtocolVersions(oldest=1, newest=7)
-# From this version on a source may have several brokers: each serves the partitions that it leads.
-SEVERAL_BROKERS_FROM: Final = 2
-SUPERSEDES_FROM: Final = 3
-REVERSES_FROM: Final = 4
-DELETES_OFFSETS_FROM: Final = 4
-STARTS_AT_TIMES_FROM: Final = 4
-PACES_FROM: Final = 5  # from which on a source knows what `Pace` and a weight are
-HOLDS_FROM: Final = 6  # from which on a source keeps what its mirrors lack, and tells bytes
-COMPACTED_FROM: Final = 7  # from which on a source says what its logs lack because of compaction
 
 
 class OffsetBounds(NamedTuple):
@@ -156,6 +128,15 @@ class WatchTopics:
 
     topics: tuple[str, ...]
     filters: tuple[Filter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RewatchTopics:
+    """Changes the topics of the last WatchTopics, not its filters (version 7). The states of those that are added are
+    sent, also where they are watched already."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 class Former(NamedTuple):
@@ -396,5 +377,5 @@ Frame: TypeAlias = (
     Hello | Welcome | Refused | WatchTopics | TopicState | WatchGroups | GroupOffsets | Subscribe
     | Unsubscribe | Agreed | Declined | Chunk | Beacon | AskBeacon | Credit | Brokers
     | Announce | Superseded | Reverse | WithdrawReversals | ReversalRefused
-    | HoldRetention | MirrorPositions | RetentionHeld
+    | HoldRetention | MirrorPositions | RetentionHeld | RewatchTopics
 )  # fmt: skip

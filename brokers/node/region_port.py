@@ -23,7 +23,8 @@ from brokers.ids import (
 )
 from brokers.membership.forwarding import ForwardingManager
 from brokers.membership.log_dirs import OwnDirectories
-from brokers.metadata.configs.effective_configs import topic_values
+from brokers.metadata.configs.config_keys import TOPIC_KEYS
+from brokers.metadata.configs.effective_configs import topic_value, topic_values
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.log_maintenance import LogMaintenance
@@ -283,6 +284,9 @@ class LocalRegionView:
 
     def topic_configs(self, topic: str) -> Mapping[str, str]:
         return topic_values(self.image, self._config, topic)
+
+    def topic_config(self, topic: str, key: str) -> str:
+        return topic_value(self.image, self._config, topic, TOPIC_KEYS[key])
 
     def group_is_active(self, group: str) -> bool:
         return self._groups.is_active(group)

@@ -13,7 +13,8 @@ from brokers.ids import Instant
 from linker.control.link_settings import LinkSettings
 from linker.errors import LinkRefusal
 from linker.filters import Filter, admits
-from linker.frames import SEVERAL_BROKERS_FROM, TopicState, Welcome
+from linker.frames import TopicState, Welcome
+from linker.protocol_versions import SEVERAL_BROKERS_FROM
 from linker.region_client import Effects, RegionClient
 
 RETRY_MS: Final = 30_000  # after a refusal, which an operator may have to mend

@@ -26,7 +26,6 @@ from linker.errors import LinkError, TaskError
 from linker.events import CloseStream, Send, Stream
 from linker.filters import Filter
 from linker.frames import (
-    REVERSES_FROM,
     Agreed,
     Announce,
     Beacon,
@@ -42,6 +41,7 @@ from linker.frames import (
     WatchGroups,
     Welcome,
 )
+from linker.protocol_versions import REVERSES_FROM
 from linker.records.link_state import LinkRecord, LinkState
 from linker.records.mirror_record import Asked, CutKind
 from linker.region_client import Effects, RegionClient

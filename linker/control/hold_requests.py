@@ -14,13 +14,13 @@ from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_brokers import SourceBrokers
 from linker.data.destination_stream import DestinationStream
 from linker.frames import (
-    HOLDS_FROM,
     POSITIONS_MAX,
     HeldTopic,
     HoldRetention,
     MirrorPositions,
     RetentionHeld,
 )
+from linker.protocol_versions import HOLDS_FROM
 from linker.records.mirror_state import LIVE, MirrorState
 from linker.region_client import Effects, RegionClient
 

@@ -7,7 +7,8 @@ from brokers.errors import Refusal
 from brokers.ids import BrokerId, Instant, Offset
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.config import LinkConfig, parse
-from linker.frames import PACES_FROM, Hello, Welcome
+from linker.frames import Hello, Welcome
+from linker.protocol_versions import PACES_FROM
 from linker.records.link_state import LINK_KIND, LinkRecord
 from linker.region_client import Effects, RegionClient
 

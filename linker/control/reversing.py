@@ -10,7 +10,6 @@ from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_brokers import SourceBrokers
 from linker.frames import (
-    REVERSES_FROM,
     TOPICS_MAX,
     Former,
     Reverse,
@@ -18,6 +17,7 @@ from linker.frames import (
     WithdrawnReversal,
     WithdrawReversals,
 )
+from linker.protocol_versions import REVERSES_FROM
 from linker.records.mirror_record import CutKind, MirrorRecord
 from linker.region_client import Effects, RegionClient
 

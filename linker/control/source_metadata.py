@@ -48,7 +48,7 @@ def topic_state(view: RegionView, topic: str) -> TopicState:
 def _configs(view: RegionView, topic: str) -> dict[str, str]:
     """Those that are set for the topic, and a policy of compaction that all topics have: no mirror may follow that."""
     configs = dict(view.image.config((ResourceType.TOPIC, topic)))
-    policy = view.topic_configs(topic)[CLEANUP_POLICY]
+    policy = view.topic_config(topic, CLEANUP_POLICY)
     return configs | {CLEANUP_POLICY: policy} if "compact" in policy else configs
 
 
@@ -103,9 +103,14 @@ class TopicPublisher:
         ] = {}  # of the topics that were watched before
         self._wanted: Iterator[str] = iter(())  # topics that will be watched
         self._filters: tuple[Filter, ...] = ()
+        self._changed: set[str] = set()  # of those, while the new list is looked through
+        self._added: dict[str, None] = {}  # to the list, and not looked at yet
+        self._removed: dict[str, None] = {}
+        self.changes = 0
 
     @property
     def topics(self) -> Iterable[str]:
+        """Those that are watched. `changes` rises whenever they may be others."""
         return self._sent.keys()
 
     def watch(self, topics: tuple[str, ...], filters: tuple[Filter, ...] = ()) -> Job:
@@ -116,8 +121,12 @@ class TopicPublisher:
         known = {topic: state for topic, state in self._sent_before.items() if topic in unseen}
         self._sent_before, self._sent = known | self._sent, {}
         self._filters = filters
+        listed = set(topics)
+        self._added = {topic: None for topic in self._added if topic in listed}
+        self._removed = {}
         names = [*self._region.view.image.topics_by_name, *self._sent_before] if filters else []
         self._wanted = chain(topics, filter(self._admits, names))
+        self.changes += 1
         return self._watch()
 
     def _admits(self, topic: str) -> bool:
@@ -128,19 +137,53 @@ class TopicPublisher:
         return is_theirs and len(self._sent) < TOPICS_MAX and admits(self._filters, topic)
 
     def _watch(self) -> Job:
+        """Of a topic that was watched before, the newest state was sent: changes are, as they happen."""
         while (topic := next(self._wanted, None)) is not None:
             if topic not in self._sent:
-                self._sent[topic] = self._sent_before.get(topic)
-                yield self._look(topic)
+                self.changes += 1
+                known = self._sent[topic] = self._sent_before.get(topic)
+                is_sent = known is not None and topic not in self._changed
+                yield Step(1, []) if is_sent else self._look(topic)
         self._sent_before = {}
+        self._changed.clear()
+
+    def rewatch(self, added: tuple[str, ...], removed: tuple[str, ...]) -> Job:
+        """Of topics that are watched already, those of `added` are sent once more."""
+        for topic in removed:
+            self._added.pop(topic, None)
+            self._removed[topic] = None
+        for topic in added:
+            self._removed.pop(topic, None)
+            if topic in self._sent or len(self._sent) + len(self._added) < TOPICS_MAX:
+                self._added[topic] = None
+        return self._rewatch()
+
+    def _rewatch(self) -> Job:
+        while self._removed:
+            topic, _ = self._removed.popitem()
+            if not admits(self._filters, topic):
+                self._sent.pop(topic, None)
+                self.changes += 1
+            yield Step(1 + len(self._filters), [])
+        while self._added:
+            topic = next(iter(self._added))
+            del self._added[topic]
+            self._sent[topic] = None
+            self.changes += 1
+            yield self._look(topic)
 
     def changed(self, topics: Iterable[str]) -> Job:
         """Of these topics, those that are watched are looked at."""
         return (self._look(topic) for topic in topics)
 
     def _look(self, topic: str) -> Step:
-        if topic not in self._sent and not self._admits(topic):
+        if topic not in self._sent and topic in self._sent_before:
+            self._changed.add(topic)  # the new list may have it
             return Step(1, [])
+        if topic not in self._sent:
+            if not self._admits(topic):
+                return Step(1, [])
+            self.changes += 1
         state = topic_state(self._region.view, topic)
         if state == self._sent.get(topic):
             return Step(TOPIC_COST, [])
@@ -157,21 +200,25 @@ class GroupPublisher:
         self._topics = topics
         self._filters: tuple[Filter, ...] = ()
         self._known_topics: frozenset[str] = frozenset()
+        self._known_changes = -1  # of them, as the publisher of topics counts
         self.tells_deletions = False  # whether the destination's release follows them
         self._gathered: dict[str, dict[TopicPartition, OffsetAndMetadata | None]] = {}
         self._timer: int | None = None
 
     def watch(self, filters: tuple[Filter, ...]) -> Job:
         self._filters = filters
-        self._known_topics = frozenset()
+        self._known_topics, self._known_changes = frozenset(), -1
         return self.topics_watched()
 
     def topics_watched(self) -> Job:
         """Sends everything committed so far for topics that were not watched before."""
+        if not self._filters or self._known_changes == self._topics.changes:
+            return
+        self._known_changes = self._topics.changes
         watched = frozenset(self._topics.topics)
         fresh, self._known_topics = watched - self._known_topics, watched
         view = self._region.view
-        for group in view.groups_with_offsets() if fresh and self._filters else ():
+        for group in view.groups_with_offsets() if fresh else ():
             offsets = view.group_offsets(group)  # of now: the group may have committed since
             self._gather(group, {key: one for key, one in offsets.items() if key.topic in fresh})
             yield Step(GROUP_COST + len(offsets), self.flush())

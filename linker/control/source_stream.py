@@ -22,8 +22,6 @@ from linker.events import CloseStream, Stream
 from linker.frames import (
     CHUNK_BYTES_MAX,
     CHUNK_BYTES_MIN,
-    DELETES_OFFSETS_FROM,
-    SEVERAL_BROKERS_FROM,
     AskBeacon,
     Credit,
     Frame,
@@ -32,6 +30,7 @@ from linker.frames import (
     MirrorPositions,
     Refused,
     Reverse,
+    RewatchTopics,
     SourceBroker,
     Subscribe,
     Superseded,
@@ -40,6 +39,7 @@ from linker.frames import (
     WatchTopics,
     WithdrawReversals,
 )
+from linker.protocol_versions import DELETES_OFFSETS_FROM, SEVERAL_BROKERS_FROM
 from linker.records.mirror_record import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, SlicedWork, Step
@@ -113,6 +113,9 @@ class SourceStream:
                 return self._source.credit(granted_bytes, now)
             case WatchTopics(topics, filters):
                 watching = self._work.add(self._topics.watch(topics, filters), now)
+                return [*watching, *self._work.add(self._groups.topics_watched(), now)]
+            case RewatchTopics(added, removed):
+                watching = self._work.add(self._topics.rewatch(added, removed), now)
                 return [*watching, *self._work.add(self._groups.topics_watched(), now)]
             case WatchGroups(filters):
                 return self._work.add(self._groups.watch(filters), now)

@@ -9,9 +9,11 @@ from linker.control.link_settings import LinkSettings
 from linker.control.source_brokers import SourceBrokers
 from linker.data.destination_stream import DestinationStream
 from linker.filters import Filter, admits
-from linker.frames import TopicState, WatchTopics
+from linker.frames import RewatchTopics, TopicState, WatchTopics
+from linker.protocol_versions import REWATCHES_FROM
 from linker.region_client import Effects, RegionClient
 
+_Names: TypeAlias = dict[str, None]  # in order
 # Receives the state of the source topic; None if the source cannot be asked.
 Inquirer: TypeAlias = Callable[[TopicState | None, Instant], Effects]
 
@@ -32,7 +34,7 @@ class SourceTopics:
         self._sources = sources
         self._mirrored = mirrored
         self._filters = filters
-        self._watched: dict[DestinationStream, WatchTopics] = {}
+        self._watched: dict[DestinationStream, tuple[_Names, tuple[Filter, ...]]] = {}
         # Named on a stream from its beginning, also where the filters admit them: they may be gone by now, and filters
         # admit what exists. Topics that the filters bring later are not named: each would be a list of all of them.
         self._named: dict[DestinationStream, frozenset[str]] = {}
@@ -60,10 +62,9 @@ class SourceTopics:
         """Changes are sent as they happen; this is for one that was missed."""
         self.begin(now)
         open_streams = [one for one in self._sources.metadata_streams if one in self._watched]
-        nothing = WatchTopics(())
         effects: Effects = []
         for stream in open_streams:
-            effects += stream.sender.send(nothing, self._watched[stream])
+            effects += stream.sender.send(WatchTopics(()), _list(*self._watched[stream]))
         return effects
 
     def watch(self) -> None:
@@ -91,23 +92,37 @@ class SourceTopics:
         for stream in self._sources.metadata_streams:
             named = self._named.setdefault(stream, frozenset(topics))
             by_name = (one for one in topics if one in named or not self._admits(filters, one))
-            wanted = WatchTopics(tuple(by_name), filters)
-            if wanted != self._watched.get(stream, WatchTopics(())):
-                self._watched[stream] = wanted
-                effects += stream.sender.send(wanted)
+            effects += self._send_changes(stream, dict.fromkeys(by_name), filters)
         return effects
+
+    def _send_changes(
+        self, stream: DestinationStream, topics: _Names, filters: tuple[Filter, ...]
+    ) -> Effects:
+        is_new = stream not in self._watched
+        known, known_filters = self._watched.get(stream, ({}, ()))
+        if topics.keys() == known.keys() and filters == known_filters:
+            return []
+        self._watched[stream] = topics, filters
+        if is_new or filters != known_filters or stream.version < REWATCHES_FROM:
+            return [*stream.sender.send(_list(topics, filters))]
+        added = tuple(one for one in topics if one not in known)
+        removed = tuple(one for one in known if one not in topics)
+        return [*stream.sender.send(RewatchTopics(added, removed))]
 
     def _drop_answered(self, wanted: Iterable[str]) -> Effects:
         """The state of a topic that was inquired for has been sent. Who watches it from now on has not seen it, and the
         source sends it once more where the topic is new in the list."""
         answered, self._answered = self._answered, {}
         first = self._sources.first
-        known = self._watched.get(first)
-        if known is None or answered.keys().isdisjoint(wanted):
+        known, filters = self._watched.get(first, ({}, ()))
+        again = answered.keys() & known.keys() & set(wanted)
+        if not again:
             return []
-        rest = tuple(one for one in known.topics if one not in answered)
-        self._watched[first] = WatchTopics(rest, known.filters)
-        return [*first.sender.send(self._watched[first])]
+        rest = {one: None for one in known if one not in again}
+        self._watched[first] = rest, filters
+        if first.version >= REWATCHES_FROM:
+            return []  # as it names what is new
+        return [*first.sender.send(_list(rest, filters))]
 
     def _admits(self, filters: tuple[Filter, ...], topic: str) -> bool:
         if self._admitted[0] != filters:
@@ -165,11 +180,14 @@ class SourceTopics:
             return []  # answered with None when the stream closed
         # Sent again even if a topic is watched, so that the answer is newer than the inquiry.
         first = self._sources.first
-        known = self._watched.get(first, WatchTopics(()))
+        known, filters = self._watched.get(first, ({}, ()))
+        rest = {one: None for one in known if one not in topics}
+        self._watched[first] = rest | dict.fromkeys(wanted), filters
+        if first.version >= REWATCHES_FROM and known:
+            return [*first.sender.send(RewatchTopics(tuple(wanted)))]
         # Without the filters, which may admit them.
-        without = WatchTopics(tuple(one for one in known.topics if one not in topics))
-        self._watched[first] = WatchTopics((*without.topics, *wanted), known.filters)
-        return [*first.sender.send(without, self._watched[first])]
+        without, whole = _list(rest, ()), _list(*self._watched[first])
+        return [*first.sender.send(without, whole)]
 
     def answered(self, state: TopicState, now: Instant) -> Effects:
         """The source has sent a topic's state."""
@@ -181,3 +199,7 @@ class SourceTopics:
             self._answered[state.topic] = None
             self.watch()
         return effects
+
+
+def _list(topics: Iterable[str], filters: tuple[Filter, ...]) -> WatchTopics:
+    return WatchTopics(tuple(topics), filters)

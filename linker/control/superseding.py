@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_brokers import SourceBrokers
-from linker.frames import SUPERSEDES_FROM, TOPICS_MAX, Superseded, SupersededTopic
+from linker.frames import TOPICS_MAX, Superseded, SupersededTopic
+from linker.protocol_versions import SUPERSEDES_FROM
 from linker.records.mirror_state import MirrorState
 from linker.region_client import Effects, RegionClient
 

@@ -7,7 +7,8 @@ from brokers.ids import Instant, Offset
 from linker.data.byte_rate import ByteRate
 from linker.data.credit import CreditWindow, StreamSender
 from linker.data.lag import SourceClock
-from linker.frames import SPOKEN, Agreed, AskBeacon, Beacon, Chunk, Declined, OffsetBounds
+from linker.frames import Agreed, AskBeacon, Beacon, Chunk, Declined, OffsetBounds
+from linker.protocol_versions import SPOKEN
 from linker.region_client import Effects
 
 DataFrame: TypeAlias = Chunk | Agreed | Declined | Beacon

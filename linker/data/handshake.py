@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from brokers.ids import BrokerId
 from linker.errors import LinkError
-from linker.frames import SPOKEN, Announce, Frame, Hello, ProtocolVersions, Refused, Welcome
+from linker.frames import Announce, Frame, Hello, Refused, Welcome
+from linker.protocol_versions import SPOKEN, ProtocolVersions
 
 
 class HandshakeMismatch(NamedTuple):

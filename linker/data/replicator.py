@@ -25,14 +25,7 @@ from linker.data.pending import PendingChunk, PendingHole, Queued, end_of
 from linker.data.retry_backoff import RetryBackoff
 from linker.data.start_offset import Start, StartOffset
 from linker.errors import DIVERGED, FATAL, MirrorError
-from linker.frames import (
-    Agreed,
-    Chunk,
-    Declined,
-    OffsetBounds,
-    Subscribe,
-    Unsubscribe,
-)
+from linker.frames import Agreed, Chunk, Declined, OffsetBounds, Subscribe, Unsubscribe
 from linker.records import hole_ledger
 from linker.records.hole_ledger import HOLE_KIND
 from linker.region_client import Effects, RegionClient

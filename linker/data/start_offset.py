@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from brokers.ids import Instant, Offset, TopicPartition
 from linker.data.mirror_link import LinkOfMirror
-from linker.frames import COMPACTED_FROM, STARTS_AT_TIMES_FROM
+from linker.protocol_versions import COMPACTED_FROM, STARTS_AT_TIMES_FROM
 from linker.records import hole_ledger
 from linker.records.hole_ledger import HoleCause
 from linker.region_client import RegionClient

@@ -10,7 +10,6 @@ from linker.frames import (
     BROKERS_MAX,
     NO_BROKER,
     POSITIONS_MAX,
-    SEVERAL_BROKERS_FROM,
     TOPICS_MAX,
     Agreed,
     Announce,
@@ -28,12 +27,12 @@ from linker.frames import (
     MirrorPositions,
     OffsetBounds,
     Pace,
-    ProtocolVersions,
     Refused,
     RetentionHeld,
     ReversalRefused,
     Reverse,
     ReversedTopic,
+    RewatchTopics,
     SegmentPosition,
     SourceBroker,
     Subscribe,
@@ -47,6 +46,7 @@ from linker.frames import (
     WithdrawnReversal,
     WithdrawReversals,
 )
+from linker.protocol_versions import SEVERAL_BROKERS_FROM, ProtocolVersions
 from linker.wire.frame_encoders import ZSTD
 from linker.wire.limits import (
     LINEAGE_MAX,
@@ -187,6 +187,10 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     "watch_topics": lambda m: WatchTopics(
         tuple(name(one) for one in listed(m.topics, TOPICS_MAX)),
         tuple(_from_filter(one) for one in listed(m.filters, FILTERS_MAX)),
+    ),
+    "rewatch_topics": lambda m: RewatchTopics(
+        tuple(name(one) for one in listed(m.added, TOPICS_MAX)),
+        tuple(name(one) for one in listed(m.removed, TOPICS_MAX)),
     ),
     "topic_state": _from_topic_state,
     "watch_groups": lambda m: WatchGroups(

@@ -21,6 +21,7 @@ from linker.frames import (
     RetentionHeld,
     ReversalRefused,
     Reverse,
+    RewatchTopics,
     Subscribe,
     Superseded,
     TopicState,
@@ -202,6 +203,9 @@ ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
         )
     ),
     Refused: lambda frame: pb.Frame(refused=pb.Refused(code=frame.code, because=frame.because)),
+    RewatchTopics: lambda frame: pb.Frame(
+        rewatch_topics=pb.RewatchTopics(added=frame.added, removed=frame.removed)
+    ),
     WatchTopics: lambda frame: pb.Frame(
         watch_topics=pb.WatchTopics(topics=frame.topics, filters=_filters(frame.filters))
     ),

@@ -7,7 +7,7 @@ in the node's file, else Kafka's default. KIP-226 calls this chain the synonyms 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import lru_cache
+from typing import Final
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.ids import BrokerId
@@ -65,9 +65,22 @@ def dynamic_config_synonyms(image: Image, node_id: BrokerId, name: str) -> Itera
             yield ConfigEntry(name, value, source)
 
 
-@lru_cache(maxsize=64)  # one per node of a process; a simulator has many
+_STATIC_MAX: Final = 64  # one per node of a process; a simulator has many
+# By identity, which is a config's own while it is here: to hash all its fields takes long.
+_static: Final[dict[int, tuple[BrokerConfig, Mapping[str, str]]]] = {}
+
+
 def static_values(config: BrokerConfig) -> Mapping[str, str]:
     """The values in the node's file, by Kafka's names."""
+    known = _static.get(id(config))
+    if known is None:
+        if len(_static) >= _STATIC_MAX:
+            _static.clear()
+        known = _static[id(config)] = config, _static_values(config)
+    return known[1]
+
+
+def _static_values(config: BrokerConfig) -> Mapping[str, str]:
     fields = type(config).model_fields
     return {
         fields[field].alias or field: value

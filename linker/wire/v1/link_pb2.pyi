@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Frame(_message.Message):
-    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce", "superseded", "reverse", "withdraw_reversals", "reversal_refused", "hold_retention", "mirror_positions", "retention_held")
+    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce", "superseded", "reverse", "withdraw_reversals", "reversal_refused", "hold_retention", "mirror_positions", "retention_held", "rewatch_topics")
     HELLO_FIELD_NUMBER: _ClassVar[int]
     WELCOME_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
@@ -33,6 +33,7 @@ class Frame(_message.Message):
     HOLD_RETENTION_FIELD_NUMBER: _ClassVar[int]
     MIRROR_POSITIONS_FIELD_NUMBER: _ClassVar[int]
     RETENTION_HELD_FIELD_NUMBER: _ClassVar[int]
+    REWATCH_TOPICS_FIELD_NUMBER: _ClassVar[int]
     hello: Hello
     welcome: Welcome
     refused: Refused
@@ -57,7 +58,8 @@ class Frame(_message.Message):
     hold_retention: HoldRetention
     mirror_positions: MirrorPositions
     retention_held: RetentionHeld
-    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., superseded: _Optional[_Union[Superseded, _Mapping]] = ..., reverse: _Optional[_Union[Reverse, _Mapping]] = ..., withdraw_reversals: _Optional[_Union[WithdrawReversals, _Mapping]] = ..., reversal_refused: _Optional[_Union[ReversalRefused, _Mapping]] = ..., hold_retention: _Optional[_Union[HoldRetention, _Mapping]] = ..., mirror_positions: _Optional[_Union[MirrorPositions, _Mapping]] = ..., retention_held: _Optional[_Union[RetentionHeld, _Mapping]] = ...) -> None: ...
+    rewatch_topics: RewatchTopics
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., superseded: _Optional[_Union[Superseded, _Mapping]] = ..., reverse: _Optional[_Union[Reverse, _Mapping]] = ..., withdraw_reversals: _Optional[_Union[WithdrawReversals, _Mapping]] = ..., reversal_refused: _Optional[_Union[ReversalRefused, _Mapping]] = ..., hold_retention: _Optional[_Union[HoldRetention, _Mapping]] = ..., mirror_positions: _Optional[_Union[MirrorPositions, _Mapping]] = ..., retention_held: _Optional[_Union[RetentionHeld, _Mapping]] = ..., rewatch_topics: _Optional[_Union[RewatchTopics, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
     __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes", "oldest_version", "broker_id", "compression", "fetch_min_bytes", "fetch_wait_max_ms")
@@ -142,6 +144,14 @@ class WatchTopics(_message.Message):
     topics: _containers.RepeatedScalarFieldContainer[str]
     filters: _containers.RepeatedCompositeFieldContainer[Filter]
     def __init__(self, topics: _Optional[_Iterable[str]] = ..., filters: _Optional[_Iterable[_Union[Filter, _Mapping]]] = ...) -> None: ...
+
+class RewatchTopics(_message.Message):
+    __slots__ = ("added", "removed")
+    ADDED_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_FIELD_NUMBER: _ClassVar[int]
+    added: _containers.RepeatedScalarFieldContainer[str]
+    removed: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, added: _Optional[_Iterable[str]] = ..., removed: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class TopicState(_message.Message):
     __slots__ = ("topic", "topic_id", "partition_count", "configs", "leader_epochs", "origins", "leaders", "metadata_offset", "former", "reversing")

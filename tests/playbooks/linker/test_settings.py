@@ -11,7 +11,8 @@ from brokers.ids import TopicPartition
 from linker.commands import AlterLinkConfigs, ChangeMirrors, CreateLink, CreateMirror
 from linker.errors import LinkRefusal
 from linker.events import Dial
-from linker.frames import Chunk, Subscribe, WatchTopics, Welcome
+from linker.frames import Chunk, RewatchTopics, Subscribe, WatchTopics, Welcome
+from linker.protocol_versions import REWATCHES_FROM, SPOKEN
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_source_initiated import LINK, mirrored
 from tests.playbooks.linker.world import Host, World, caught_up, linked
@@ -25,14 +26,18 @@ MANY = 24  # mirrors
 class Recorded(World):
     """Knows what was sent and dialed, and when."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: int = SPOKEN.newest) -> None:
+        """`version` of the link protocol is what the source speaks."""
         super().__init__()
+        self._version = version
         self.sent: list[tuple[int, Any]] = []
         self.most_under_way = 0
         self.dials = 0
 
     def send(self, host: Host, stream: int, frame: Any) -> None:
         self.sent.append((self.now, frame))
+        if isinstance(frame, Welcome):
+            frame = replace(frame, version=self._version)
         super().send(host, stream, frame)
         self.most_under_way = max(self.most_under_way, self.bytes_under_way)
 
@@ -40,12 +45,19 @@ class Recorded(World):
         self.dials += 1
         super().dial(host, stream, address)
 
+    def names_sent(self, since: int) -> int:
+        """In lists of topics that are to be watched, and in their changes."""
+        found = [frame for at, frame in self.sent if at >= since]
+        lists = sum(len(one.topics) for one in found if isinstance(one, WatchTopics))
+        changes = [one for one in found if isinstance(one, RewatchTopics)]
+        return lists + sum(len(one.added) + len(one.removed) for one in changes)
+
     def times_of(self, kind: type, since: int = 0) -> list[int]:
         return [at for at, frame in self.sent if isinstance(frame, kind) and at >= since]
 
 
-def copying(**configs: str) -> Recorded:
-    world = Recorded()
+def copying(version: int = SPOKEN.newest, **configs: str) -> Recorded:
+    world = Recorded(version)
     world.start()
     clients.create_topic(world.source, "orders", 2)
     linked(world, **configs)
@@ -55,16 +67,8 @@ def copying(**configs: str) -> Recorded:
     return world
 
 
-class OldSource(World):
-    """Its source speaks version 4 of the link protocol."""
-
-    def send(self, host: Host, stream: int, frame: Any) -> None:
-        is_welcome = isinstance(frame, Welcome)
-        super().send(host, stream, replace(frame, version=4) if is_welcome else frame)
-
-
 def test_what_an_older_source_does_not_do_is_said() -> None:
-    world = OldSource().start()
+    world = Recorded(version=4).start()
     clients.create_topic(world.source, "orders")
     linked(world, link_compression_type="zstd")
     (said,) = [one for one in world.destination.changes if one.to.startswith("without")]
@@ -90,19 +94,39 @@ def test_the_states_of_topics_are_asked_for_again_when_they_are_old() -> None:
     assert caught_up(world)
 
 
-def test_the_list_of_topics_is_sent_once_where_many_change_together() -> None:
-    world = copying()
+def copying_many(version: int) -> Recorded:
+    """`MANY` mirrors more, made one after the other."""
+    world = copying(version)
     for number in range(MANY):
         clients.create_topic(world.source, f"more-{number}")
         answer = world.destination.ask(CreateMirror(link=LINK, mirror_topic=f"more-{number}"))
         assert not isinstance(answer, LinkRefusal), answer
     world.run(1_000)
+    return world
+
+
+def test_an_older_source_gets_the_list_of_topics_once_where_many_change_together() -> None:
+    world = copying_many(REWATCHES_FROM - 1)
     began = world.now
     world.destination.ask(ChangeMirrors(verb="failover", link=LINK))
     world.run(1_000)
     lists = [frame for at, frame in world.sent if isinstance(frame, WatchTopics) and at >= began]
     assert lists[-1] == WatchTopics(())
     assert len(lists) < MANY / 4
+    assert world.times_of(RewatchTopics) == []
+
+
+def test_a_mirror_more_does_not_cost_a_list_of_all() -> None:
+    world = copying_many(REWATCHES_FROM)
+    assert world.names_sent(since=0) < 5 * MANY
+    began = world.now
+    clients.create_topic(world.source, "last")
+    world.destination.ask(CreateMirror(link=LINK, mirror_topic="last"))
+    world.destination.ask(ChangeMirrors(verb="failover", link=LINK, topics=("more-1",)))
+    world.run(1_000)
+    assert 0 < world.names_sent(began) < 5
+    clients.send(world.source, "last", 0, b"followed")
+    world.run_until(lambda: caught_up(world, "last"))
 
 
 @pytest.mark.parametrize("longest_ms", [400, 3_000])

@@ -1,10 +1,15 @@
 """The source's side of a stream: long work in slices, in the order in which it was asked for."""
 
+from itertools import chain
 from random import Random
 from typing import Any
 
+import pytest
+
 from brokers.api import delete_topics
 from brokers.ids import OffsetAndMetadata, TopicPartition
+from brokers.metadata.image.image import ImageDelta
+from brokers.region import ImageChanged
 from brokers.wire.messages.topics import DeleteTopicsRequest, DeleteTopicState
 from linker.control.source_fencing import SourceFencing
 from linker.control.source_holds import SourceHolds
@@ -20,6 +25,7 @@ from linker.frames import (
     Frame,
     GroupOffsets,
     Hello,
+    RewatchTopics,
     TopicState,
     WatchTopics,
     Welcome,
@@ -52,12 +58,12 @@ class Stream:
 
     def hear(self, *frames: Frame) -> None:
         for frame in frames:
-            self._take(self.source.on_frame(frame, self.now))
+            self.take(self.source.on_frame(frame, self.now))
         while self.region.timers.deadline == self.now:
             (act,) = self.region.timers.due(self.now)
-            self._take(act(self.now))
+            self.take(act(self.now))
 
-    def _take(self, effects: list[Any]) -> None:
+    def take(self, effects: list[Any]) -> None:
         self.effects += effects
         found = [effect.frame for effect in effects if isinstance(effect, Send)]
         self.slices += bool(found)
@@ -120,8 +126,74 @@ def test_a_topic_that_is_deleted_while_a_new_list_is_looked_through_is_told_of()
     looking = publisher.watch((), EVERYTHING)
     wanted = DeleteTopicState(name="b")
     node.ask(delete_topics, 6, DeleteTopicsRequest(topics=[wanted], timeout_ms=1_000))
-    told = [effect.frame for step in looking for effect in step.effects]
+    steps = chain(looking, publisher.changed(("b",)))
+    told = [effect.frame for step in steps for effect in step.effects]
     assert [(state.topic, state.topic_id) for state in told] == [("b", b"")]
+
+
+def test_a_topic_that_changes_before_a_new_list_comes_to_it_is_told_of() -> None:
+    """The change is worked off before the list, which was taken in already."""
+    node = Whole()
+    node.create("a")
+    publisher = TopicPublisher(RegionClient(node.broker.view, Random(1)), StreamSender(1))
+    assert len(list(publisher.watch(("a",)))) == 1
+    changed = publisher.changed(("a",))
+    looking = publisher.watch(("a", "b"))
+    wanted = DeleteTopicState(name="a")
+    node.ask(delete_topics, 6, DeleteTopicsRequest(topics=[wanted], timeout_ms=1_000))
+    told = [effect.frame for step in chain(changed, looking) for effect in step.effects]
+    assert [(state.topic, state.topic_id) for state in told] == [("a", b""), ("b", b"")]
+
+
+def topics_told(stream: Stream, *heard: Frame) -> list[str]:
+    stream.sent.clear()
+    stream.hear(*heard)
+    return [frame.topic for frame in stream.sent if isinstance(frame, TopicState)]
+
+
+def test_a_list_is_changed_without_being_sent_again() -> None:
+    node = Whole()
+    for name in ("a", "b", "c"):
+        node.create(name)
+    stream = Stream(node)
+    assert topics_told(stream, WatchTopics(("a", "b"))) == ["a", "b"]
+    assert topics_told(stream, RewatchTopics(("c",), ("a",))) == ["c"]
+    assert topics_told(stream, RewatchTopics(("c",))) == ["c"]  # asked for once more
+    node.ask(
+        delete_topics, 6, DeleteTopicsRequest(topics=[DeleteTopicState(name=one) for one in "abc"])
+    )
+    assert changed(stream, "abc") == ["b", "c"]
+
+
+def changed(stream: Stream, topics: str) -> list[str]:
+    stream.sent.clear()
+    delta = ImageDelta(topics_deleted=tuple(topics))
+    stream.take(stream.source.on_region(ImageChanged(delta), stream.now))
+    return [frame.topic for frame in stream.sent if isinstance(frame, TopicState)]
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        (WatchTopics(("a", "b")), ["a", "b"]),
+        (WatchTopics(("b",)), ["b"]),
+        (RewatchTopics(removed=("a",)), ["b"]),
+        (RewatchTopics(("a",)), ["a", "b"]),
+    ],
+    ids=["both", "one", "removed", "again"],
+)
+def test_what_is_asked_for_while_lists_are_looked_through_is_told_once(
+    last: Frame, told: list[str]
+) -> None:
+    """The work before it takes several slices."""
+    node = Whole()
+    names = tuple(f"t{name}" for name in range(250))
+    for name in (*names, "a", "b"):
+        node.create(name)
+    stream = Stream(node)
+    stream.hear(WatchTopics(("a", "b")))
+    found = topics_told(stream, WatchTopics((*names, "b", "a")), RewatchTopics(("a", "b")), last)
+    assert [one for one in found if one in ("a", "b")] == told
 
 
 class Groups:

@@ -4,7 +4,8 @@ import pytest
 
 from linker.data import handshake
 from linker.errors import LinkError
-from linker.frames import SPOKEN, Credit, Hello, ProtocolVersions, Refused, Welcome
+from linker.frames import Credit, Hello, Refused, Welcome
+from linker.protocol_versions import SPOKEN, ProtocolVersions
 from linker.wire.frames import decode
 from linker.wire.v1 import link_pb2
 

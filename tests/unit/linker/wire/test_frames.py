@@ -11,6 +11,7 @@ from linker import frames
 from linker.errors import MirrorError
 from linker.filters import Filter, Pattern
 from linker.frames import Chunk, OffsetBounds
+from linker.protocol_versions import ProtocolVersions
 from linker.wire.frames import FrameError, decode, encode
 from linker.wire.v1 import link_pb2
 
@@ -26,7 +27,7 @@ PARTITIONS = st.builds(TopicPartition, TEXT, INT32)
 COMMITS = st.builds(OffsetAndMetadata, SIGNED, INT32, TEXT, SIGNED)
 FILTERS = st.builds(Filter, TEXT, st.sampled_from(Pattern), st.booleans())
 UINT32 = st.integers(0, 2**32 - 1)
-VERSIONS = st.builds(frames.ProtocolVersions, st.integers(1, 2**32 - 1), UINT32)
+VERSIONS = st.builds(ProtocolVersions, st.integers(1, 2**32 - 1), UINT32)
 
 CHUNKS = st.builds(
     Chunk, UINT, OFFSETS, OFFSETS, EPOCHS, st.booleans(), STANDINGS, SIGNED, st.binary(max_size=300)
@@ -36,6 +37,11 @@ OTHERS = st.one_of(
     st.builds(frames.Welcome, TEXT, UINT32),
     st.builds(frames.Refused, TEXT, TEXT),
     st.builds(frames.WatchTopics, st.lists(TEXT, max_size=4).map(tuple)),
+    st.builds(
+        frames.RewatchTopics,
+        st.lists(TEXT, max_size=4).map(tuple),
+        st.lists(TEXT, max_size=4).map(tuple),
+    ),
     st.builds(
         frames.TopicState,
         TEXT,

@@ -68,6 +68,10 @@ def test_a_reason_is_cut_short() -> None:
             lambda length: frames.WatchTopics(tuple(f"{one}" for one in range(length))),
             TOPICS_MAX + 1,
         ),
+        (
+            lambda length: frames.RewatchTopics(tuple(f"{one}" for one in range(length))),
+            TOPICS_MAX + 1,
+        ),
         (lambda length: frames.WatchGroups((Filter("group"),) * length), FILTERS_MAX + 1),
         (
             lambda length: frames.Subscribe(
@@ -76,7 +80,7 @@ def test_a_reason_is_cut_short() -> None:
             LINEAGE_MAX + 1,
         ),
     ],
-    ids=["topics", "filters", "lineage"],
+    ids=["topics", "more topics", "filters", "lineage"],
 )
 def test_a_list_has_a_longest_length(whole: Any, more: int) -> None:
     assert decode(encode(whole(more - 1))) == whole(more - 1)
