@@ -273,7 +273,8 @@ class Unsubscribe:
 class Agreed:
     """Chunks follow from `start_offset`. Sent again when the source's log start has passed the position.
 
-    `skipped_bytes`: how many the source had from there to `start_offset` (version 6); -1: unknown.
+    `skipped_bytes`: how many the source had from there to `start_offset` (version 6); -1: unknown. `began_at`: where
+    its log began as a mirror by `mirror.start.offset.spec`, else 0; -1: an older release does not say.
     """
 
     subscription: int
@@ -282,6 +283,7 @@ class Agreed:
     bounds: OffsetBounds
     clock: Instant
     skipped_bytes: int = -1
+    began_at: Offset = -1
 
 
 @dataclass(frozen=True, slots=True)

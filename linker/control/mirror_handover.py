@@ -6,12 +6,14 @@ from typing import Final
 
 from brokers.errors import Refusal
 from brokers.ids import Instant
+from brokers.metadata.commands.document_commands import PutDocuments
 from brokers.metadata.commands.mirror_commands import SetTopicWriter
 from linker.control.failover_phases import FailoverProgress, FailoverTrigger
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import MirrorError
+from linker.records import hole_ledger
 from linker.records.decision import Decision, put
 from linker.records.mirror_record import Asked, Cut, TransitionError, verb_of
 from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
@@ -64,6 +66,26 @@ class MirrorHandover:
         return []
 
     def hand_over(self, now: Instant) -> Effects:
+        """A hole that was recorded, and not skipped, is none: what lies there will be the topic's own."""
+        ends = {index: one.offset for index, one in enumerate(self._cut.partitions)}
+        holes = self._region.holes.of(self._region.view.image, self._mirror.topic)
+        untrue = [
+            one
+            for one in hole_ledger.in_order(holes)
+            if one.base_offset >= ends.get(one.partition.partition, 0)
+        ]
+        if not untrue:
+            return self._give_writers(now)
+        withdrawn = self._progress.in_this_phase(self._on_withdrawn)
+        command = PutDocuments(tuple(map(hole_ledger.withdraw, untrue)))
+        return [self._region.propose(command, withdrawn)]
+
+    def _on_withdrawn(self, result: object, now: Instant) -> Effects:
+        if isinstance(result, Refusal):
+            return self._on_handed_over(result, now)
+        return self._give_writers(now)
+
+    def _give_writers(self, now: Instant) -> Effects:
         """Producers may write from now on, in a leader epoch above all that the mirror holds."""
         command = SetTopicWriter(
             topic=self._mirror.topic,

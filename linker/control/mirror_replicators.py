@@ -142,6 +142,11 @@ class MirrorReplicators:
             return self.refresh(now) if self._serves(index) else []
         return self._start(index, self._fetcher_of(index), now) + self.prove(now)
 
+    def progressed(self) -> Effects:
+        """The topic's state may allow more."""
+        running = (each for each in self.by_index.values() if each.running)
+        return [effect for each in running for effect in each.progressed()]
+
     def forget_comparisons(self) -> None:
         """What was found in common with the source was found for something else."""
         for replicator in self.by_index.values():

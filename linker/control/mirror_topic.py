@@ -202,6 +202,7 @@ class MirrorTopic:
         if changed:
             what = f"mirror {self.topic}"
             effects.append(Changed(what, record.state.value, record.reason or record.error.value))
+            effects += self.replicators.progressed()
         # Changes of the source topic that arrived while this one was paused are made now.
         return effects + self.refresh(now) + self.follow(now)
 

@@ -95,6 +95,17 @@ class MirrorTopics:
             return Divergence.FAIL
         return mirror.on_divergence(partition.partition, agreed_offset)
 
+    def was_primary(self, topic: str) -> bool:
+        mirror = self.by_name.get(topic)
+        return mirror is None or mirror.record.generation > 1
+
+    def may_trim(self, topic: str) -> bool:
+        """Until a restore has sealed what it removes, a failover makes the topic what it was."""
+        mirror = self.by_name.get(topic)
+        return mirror is not None and (
+            mirror.record.state is not MirrorState.PENDING_SETUP_FOR_RESTORE
+        )
+
     def subscribed(self, partition: TopicPartition, now: Instant) -> Effects:
         mirror = self.by_name.get(partition.topic)
         self.holds.moved(partition, now)

@@ -26,11 +26,15 @@ def compare(
     *,
     log_start: Offset,
     log_end: Offset,
+    began_at: Offset = 0,
 ) -> LineageVerdict:
-    """Whether a mirror with this history, which ends at `mirror_end`, can continue from a source with that one."""
+    """Whether a mirror with this history, which ends at `mirror_end`, can continue from a source with that one.
+
+    Below `began_at` the source never held anything, so there is nothing that the mirror could contradict.
+    """
     latest = mirror[-1][0] if mirror else NO_PARTITION_LEADER_EPOCH
     source_latest = source[-1][0] if source else NO_PARTITION_LEADER_EPOCH
-    agreed = agreed_offset(mirror, mirror_end, source, log_end)
+    agreed = max(agreed_offset(mirror, mirror_end, source, log_end), min(mirror_end, began_at))
     if mirror_end <= log_start:
         agreed = mirror_end  # nothing in common is left to compare; a hole is recorded
     if latest > source_latest and mirror_end > 0:

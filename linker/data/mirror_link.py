@@ -37,6 +37,12 @@ class ReplicatorHost(Protocol):
     def on_divergence(self, partition: TopicPartition, agreed_offset: Offset) -> Divergence:
         """The log and its source's agree up to `agreed_offset`, and have other batches from there on."""
 
+    def was_primary(self, topic: str) -> bool:
+        """Whether the topic was this region's own before: it may have records that its source has never had."""
+
+    def may_trim(self, topic: str) -> bool:
+        """Whether what the source has deleted may be deleted here now."""
+
     def subscribed(self, partition: TopicPartition, now: Instant) -> Effects:
         """The source was asked for the partition: what a promotion has to prove is asked after it."""
 

@@ -65,7 +65,7 @@ class PartitionReplicator:
         self._queue: deque[Queued] = deque()
         self._placing = 0
         self._blocked = False  # waits for a proposal
-        self._log_start = LogStart(region, link, mirror, self._settle)
+        self._log_start = LogStart(region, link, mirror, host, self._settle)
         self._backoff = RetryBackoff(region)
         self._drained: list[Callable[[Instant], Effects]] = []
 
@@ -136,14 +136,14 @@ class PartitionReplicator:
             return self._try_later(f"{self.partition} is not open on this node", now)
         if state.shortage:
             return self._try_later(state.shortage, now)
-        start = self._start_offset.decided()
-        if start is not None and start > state.log_end_offset:
+        untouched = state.log_end_offset == 0 and not state.epochs
+        start = self._start_offset.decided() if untouched else None
+        if start:
             # It was decided, and then interrupted.
             self._drained.append(self._subscribe)
             return [self._skip_to(start)]
-        untouched = state.log_end_offset == 0 and not state.epochs
-        untouched = untouched and not self._host.is_restored(self.partition.topic)
-        self._start = self._start_offset.wanted() if untouched and start is None else Start()
+        begins = untouched and start is None and not self._host.is_restored(self.partition.topic)
+        self._start = self._start_offset.wanted() if begins else Start()
         if because := self._start_offset.beyond(self._start, self.stream.version):
             return self._try_later(because, now)
         self._subscription = self.stream.subscribe(self)
@@ -160,8 +160,7 @@ class PartitionReplicator:
             self._link.config.weight_of(self._source_partition.topic),
             end_of(state),
         )
-        asked = self.stream.sender.send(subscribe)
-        return [*asked, *self._host.subscribed(self.partition, now)]
+        return self.stream.sender.send(subscribe) + self._host.subscribed(self.partition, now)
 
     # --- frames ---
 
@@ -173,7 +172,12 @@ class PartitionReplicator:
         if frame.start_offset < expected:
             because = f"the source goes on at {frame.start_offset}, the mirror stands at {expected}"
             return self._doubt(MirrorError.ILLEGAL_STATE, because, now)
+        self._log_start.agreed(frame, is_first=self._expected is None)
         chosen, self._start = self._start.cause, Start()
+        if frame.start_offset > expected or chosen is not None:
+            kept = self._keeps(frame, state, now)
+            if kept is not None:
+                return kept
         found = self._holes.agreed(frame, expected, chosen, state, now)
         if found.refused is not None:
             return self._stand_still(found)
@@ -185,6 +189,15 @@ class PartitionReplicator:
             self._recovered()
         effects = self.on_bounds(frame.bounds, frame.clock, now)
         return effects + self._advance(now)
+
+    def _keeps(self, frame: Agreed, state: PartitionState, now: Instant) -> Effects | None:
+        """What is done instead, where the log may not begin anew at the source's start."""
+        if because := self._log_start.never_skips(frame, state):
+            return self._fail(MirrorError.ILLEGAL_STATE, because, now)
+        if self._log_start.may_skip(state):
+            return None
+        self.common_offset = state.log_end_offset if self._expected is None else self._expected
+        return self.stop()  # until the topic's state allows it
 
     def on_chunk(self, chunk: Chunk, now: Instant) -> Effects:
         window = self.stream.window
@@ -225,10 +238,7 @@ class PartitionReplicator:
             return effects
         if divergence is Divergence.TRUNCATE:
             return effects + self.when_drained(self._truncate, now)
-        topic = self.partition.topic
-        return effects + self._host.fail_mirror(
-            topic, frame.error, f"{self.partition}: {frame.because}", now
-        )
+        return effects + self._fail(frame.error, frame.because, now)
 
     def _truncate(self, now: Instant) -> Effects:
         """Cut what the source does not have. The next leader epoch subscribes again."""
@@ -362,10 +372,12 @@ class PartitionReplicator:
         limit = self._link.config.number("cluster.link.retry.timeout.ms")
         if self._backoff.failed_for(now) < limit:
             return self._interrupt(because, now)
-        effects = self.stop()
-        self.trouble = because
-        topic = self.partition.topic
-        return effects + self._host.fail_mirror(topic, error, f"{self.partition}: {because}", now)
+        return self._fail(error, because, now)
+
+    def _fail(self, error: MirrorError, because: str, now: Instant) -> Effects:
+        effects, self.trouble = self.stop(), because
+        told = f"{self.partition}: {because}"
+        return effects + self._host.fail_mirror(self.partition.topic, error, told, now)
 
     def _interrupt(self, because: str, now: Instant) -> Effects:
         """Drop the queue and subscribe again from the log end."""

@@ -29,6 +29,7 @@ from linker.data.fair_queue import FairQueue
 from linker.data.subscription import (
     OriginLag,
     Subscription,
+    began_at,
     bounds_of,
     pieces,
     subscription_of,
@@ -120,8 +121,7 @@ class SourceReplicator:
 
     def _add(self, frame: Subscribe, state: PartitionState, position: Offset) -> Subscription:
         topic = self._region.view.image.topics_by_name[frame.partition.topic]
-        is_chained = topic.writer is not None
-        subscription = subscription_of(frame, state, position, is_chained=is_chained)
+        subscription = subscription_of(frame, state, position, is_chained=topic.writer is not None)
         self._subscriptions[subscription.number] = subscription
         self._numbers[subscription.partition] = subscription.number
         if subscription.is_chained:
@@ -174,6 +174,7 @@ class SourceReplicator:
                 state.epochs,
                 log_start=state.log_start_offset,
                 log_end=state.log_end_offset,
+                began_at=began_at(self._region, frame.partition, state),
             )
             if error is not MirrorError.NO_ERROR:
                 return self._sender.send(Declined(frame.subscription, error, because, start))
@@ -264,8 +265,9 @@ class SourceReplicator:
         skipped = subscription.skipped_bytes(start, self._region.view)
         subscription.agree(start, state)
         bounds = subscription.sent_bounds = bounds_of(state, subscription, self._origin_lag, now)
+        began = began_at(self._region, subscription.partition, state)
         return self._sender.send(
-            Agreed(subscription.number, start, state.leader_epoch, bounds, now, skipped)
+            Agreed(subscription.number, start, state.leader_epoch, bounds, now, skipped, began)
         )
 
     def _pump(self, now: Instant) -> Effects:
@@ -308,9 +310,8 @@ class SourceReplicator:
         self._ahead -= 1
         self._reserved_bytes -= size
         self._budget.give_back(size)
-        effects: Effects = []
-        if subscription.number in self._subscriptions:
-            effects += self._offer(subscription, read, now)
+        is_wanted = subscription.number in self._subscriptions
+        effects = self._offer(subscription, read, now) if is_wanted else []
         return effects + self._pump(now)
 
     def _offer(self, subscription: Subscription, read: HighWatermarkRead, now: Instant) -> Effects:

@@ -5,7 +5,6 @@ from typing import NamedTuple
 from brokers.ids import Instant, Offset, TopicPartition
 from linker.data.mirror_link import LinkOfMirror
 from linker.protocol_versions import COMPACTED_FROM, STARTS_AT_TIMES_FROM
-from linker.records import hole_ledger
 from linker.records.hole_ledger import HoleCause
 from linker.region_client import RegionClient
 
@@ -31,8 +30,7 @@ class StartOffset:
 
     def decided(self) -> Offset | None:
         """Where it begins, if that is in the ledger: an interruption may have followed."""
-        holes = self._region.holes.of(self._region.view.image, self._partition.topic)
-        return hole_ledger.chosen_start(holes, self._partition)
+        return self._region.holes.chosen_start(self._region.view.image, self._partition)
 
     def wanted(self) -> Start:
         """By the configuration."""

@@ -9,6 +9,7 @@ from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.records.batch import iter_headers
 from brokers.region import PartitionState, RegionView
 from linker.frames import NOWHERE, OffsetBounds, Pace, SegmentPosition, Subscribe
+from linker.region_client import RegionClient
 
 LAG_STEP_MS: Final = 500  # as often as beacons come; what changes by less is not told
 # By how many milliseconds a mirror is behind the region in which its records begin; -1 unknown.
@@ -103,6 +104,12 @@ def subscription_of(
         segment=frame.segment,
         is_chained=is_chained,
     )
+
+
+def began_at(region: RegionClient, partition: TopicPartition, state: PartitionState) -> Offset:
+    """Below it the log never held anything. What is decided is not done yet where the log starts lower."""
+    start = region.holes.chosen_start(region.view.image, partition) or 0
+    return start if state.log_start_offset >= start else 0
 
 
 def bounds_of(

@@ -59,6 +59,11 @@ class Hole:
         place = f"{self.partition}@{self.base_offset}" + ("-markers" if self.lacks_markers else "")
         return place if self.deleted_at is None else f"{place}#{self.topic_id or self.deleted_at}"
 
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the mirror began where it ends, by its link's configuration."""
+        return self.cause in (HoleCause.START_OFFSET_LATEST, HoleCause.START_OFFSET_TIMESTAMP)
+
     def is_of(self, topic_id: UUID) -> bool:
         """Whether it is in the ledger of the topic with this id, which has the hole's topic's name."""
         return self.deleted_at is None and self.topic_id in (None, topic_id)
@@ -89,6 +94,11 @@ def put(hole: Hole) -> DocumentChange:
     return DocumentChange(kind=HOLE_KIND, name=hole.name, body=encode(fields))
 
 
+def withdraw(hole: Hole) -> DocumentChange:
+    """The change that removes an entry which was recorded, and not skipped."""
+    return DocumentChange(kind=HOLE_KIND, name=hole.name, body=None)
+
+
 def decode_hole(body: bytes) -> Hole:
     fields = decode(body)
     return Hole(
@@ -107,8 +117,8 @@ class HoleIndex:
     """The ledger of the metadata log by topic, those of deleted topics included."""
 
     def __init__(self) -> None:
-        self._by_topic: dict[str, dict[str, Hole]] = {}
-        self._topic_of: dict[str, str] = {}  # by the entry's name
+        self._by_topic: dict[str, dict[int, dict[str, Hole]]] = {}  # then by partition and name
+        self._partition_of: dict[str, TopicPartition] = {}  # by the entry's name
 
     def follow(self, image: Image, changed: Iterable[tuple[str, str]]) -> None:
         """`changed` are documents of any kind, by kind and name."""
@@ -117,37 +127,42 @@ class HoleIndex:
                 self._follow(name, image)
 
     def _follow(self, name: str, image: Image) -> None:
-        before = self._by_topic.get(self._topic_of.pop(name, ""), {})
-        before.pop(name, None)
+        before = self._partition_of.pop(name, None)
+        if before is not None:
+            del self._by_topic[before.topic][before.partition][name]
         document = image.documents.get((HOLE_KIND, name))
         if document is not None:
             hole = decode_hole(document.body)
-            self._topic_of[name] = hole.partition.topic
-            self._by_topic.setdefault(hole.partition.topic, {})[name] = hole
+            topic, index = self._partition_of[name] = hole.partition
+            self._by_topic.setdefault(topic, {}).setdefault(index, {})[name] = hole
 
     def of(self, image: Image, topic: str) -> list[Hole]:
         """All entries for a topic that exists in this region, including starts at "latest"."""
         existing = image.topics_by_name.get(topic)
         if existing is None:
             return []
-        return [hole for hole in self._by_topic.get(topic, {}).values() if hole.is_of(existing.id)]
+        found = (
+            hole for holes in self._by_topic.get(topic, {}).values() for hole in holes.values()
+        )
+        return [hole for hole in found if hole.is_of(existing.id)]
+
+    def chosen_start(self, image: Image, partition: TopicPartition) -> Offset | None:
+        """The offset at which this partition began by its link's configuration, if that is decided."""
+        existing = image.topics_by_name.get(partition.topic)
+        if existing is None:
+            return None
+        holes = self._by_topic.get(partition.topic, {}).get(partition.partition, {}).values()
+        starts = (one.next_offset for one in holes if one.is_of(existing.id) and one.is_chosen)
+        return next(starts, None)
 
     def all(self) -> Iterator[Hole]:
         """Every entry, the newest topics last."""
-        for holes in self._by_topic.values():
-            yield from holes.values()
+        for partitions in self._by_topic.values():
+            for holes in partitions.values():
+                yield from holes.values()
 
 
 def in_order(holes: Iterable[Hole]) -> list[Hole]:
     """Those that are not empty, by topic, partition and offset."""
     found = [one for one in holes if one.base_offset < one.next_offset]
     return sorted(found, key=lambda one: (one.partition, one.base_offset, one.first_seen))
-
-
-def chosen_start(holes: Iterable[Hole], partition: TopicPartition) -> Offset | None:
-    """The offset at which this partition begins by its link's configuration, if that is decided."""
-    chosen = (HoleCause.START_OFFSET_LATEST, HoleCause.START_OFFSET_TIMESTAMP)
-    starts = (
-        one.next_offset for one in holes if one.partition == partition and one.cause in chosen
-    )
-    return next(starts, None)

@@ -219,6 +219,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         bounds_of(m.standing),
         m.clock,
         offset(m.skipped_bytes) if m.HasField("skipped_bytes") else -1,
+        offset(m.began_at) if m.HasField("began_at") else -1,
     ),
     "declined": _from_declined,
     "beacon": lambda m: Beacon(

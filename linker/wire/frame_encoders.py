@@ -150,6 +150,7 @@ def _agreed(frame: Agreed) -> pb.Frame:
             standing=standing(frame.bounds),
             clock=frame.clock,
             skipped_bytes=_known(frame.skipped_bytes),
+            began_at=_known(frame.began_at),
         )
     )
 

@@ -3,7 +3,7 @@
 The witness sees every byte that reaches a log, however short it stays: a checker can ask later what was ever written.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from uuid import UUID
 
 from brokers.ids import NO_ID, Buffers
@@ -40,11 +40,6 @@ class Disk(Fused):
         """Another disk in its place, with nothing on it."""
         self.remove_all()
         self.directory = directory
-
-    def everything(self) -> Iterator[tuple[str, bytes]]:
-        """Every file that there is, by path."""
-        for path in sorted(self._files):
-            yield path, bytes(self._files[path].content)
 
     def burn(self) -> None:
         if self.fuse is None:

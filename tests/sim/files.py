@@ -279,6 +279,11 @@ class SimFiles:
         }
         return iter(sorted(names))
 
+    def everything(self) -> Iterator[tuple[str, bytes]]:
+        """Every file that there is, by path."""
+        for path in sorted(self._files):
+            yield path, bytes(self._files[path].content)
+
     def close(self, path: str) -> None:
         pass  # nothing is cached
 

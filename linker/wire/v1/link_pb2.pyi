@@ -313,20 +313,22 @@ class Standing(_message.Message):
     def __init__(self, log_start_offset: _Optional[int] = ..., high_watermark: _Optional[int] = ..., last_stable_offset: _Optional[int] = ..., bytes_ahead: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ..., complete_from: _Optional[int] = ..., markers_from: _Optional[int] = ..., markers_removed_at: _Optional[int] = ...) -> None: ...
 
 class Agreed(_message.Message):
-    __slots__ = ("subscription", "start_offset", "leader_epoch", "standing", "clock", "skipped_bytes")
+    __slots__ = ("subscription", "start_offset", "leader_epoch", "standing", "clock", "skipped_bytes", "began_at")
     SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
     START_OFFSET_FIELD_NUMBER: _ClassVar[int]
     LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
     STANDING_FIELD_NUMBER: _ClassVar[int]
     CLOCK_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    BEGAN_AT_FIELD_NUMBER: _ClassVar[int]
     subscription: int
     start_offset: int
     leader_epoch: int
     standing: Standing
     clock: int
     skipped_bytes: int
-    def __init__(self, subscription: _Optional[int] = ..., start_offset: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ..., clock: _Optional[int] = ..., skipped_bytes: _Optional[int] = ...) -> None: ...
+    began_at: int
+    def __init__(self, subscription: _Optional[int] = ..., start_offset: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ..., clock: _Optional[int] = ..., skipped_bytes: _Optional[int] = ..., began_at: _Optional[int] = ...) -> None: ...
 
 class Declined(_message.Message):
     __slots__ = ("subscription", "error", "because", "agreed_offset")

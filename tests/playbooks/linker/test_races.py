@@ -127,6 +127,32 @@ def test_a_start_at_latest_that_was_interrupted_is_carried_out(
     assert state.log_start_offset == hole.next_offset
 
 
+@pytest.mark.parametrize("later_ms", range(0, 90, 3))
+def test_a_start_at_latest_that_a_failover_forestalls_is_no_hole(later_ms: int) -> None:
+    """The ledger kept it, and a mirror that the topic became again went there: its own records were gone."""
+    world, here = slow_world()
+    for _ in range(5):
+        clients.send(world.source, "orders", 0, b"before")
+    given = {"bootstrap.servers": "west:9092", "mirror.start.offset.spec": "latest"}
+    here.ask(CreateLink(name="west-east", configs=given))
+    here.disk_ms = 4
+    here.feed(AdminAsked(1 << 40, CreateMirror(link="west-east", mirror_topic="orders")))
+    world.run(later_ms)
+    here.feed(
+        AdminAsked(1 << 41, ChangeMirrors(verb="failover", link="west-east", topics=("orders",)))
+    )
+    world.run(2_000)
+    if "orders" not in here.view.image.topics_by_name:
+        return
+    here.disk_ms = 0
+    here.ask(ChangeMirrors(verb="failover", link="west-east", topics=("orders",)))
+    clients.send(here, "orders", 0, b"of east")
+    state = here.view.partition_state(TopicPartition("orders", 0))
+    assert state is not None
+    (base,) = here.offsets("orders", 0)
+    assert [one.next_offset for one in here.mirror("orders").holes] == [base][: base > 0]
+
+
 @pytest.mark.parametrize("room", range(0, 1_400, 40))
 def test_a_failover_whose_topic_is_deleted_before_it_is_recorded_is_answered(room: int) -> None:
     """The disk is full between the hand-over and the last record; whoever could write now deletes the topic."""

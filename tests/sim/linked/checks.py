@@ -20,8 +20,9 @@ def behind(
     partitions: Iterable[TopicPartition],
     source: Mapping[TopicPartition, Disk],
     mirror: Mapping[TopicPartition, Disk],
+    began: Mapping[TopicPartition, Offset],
 ) -> Iterator[str]:
-    """How the mirror differs from its source."""
+    """How the mirror differs from its source, which never held anything below where it `began`."""
     for partition in partitions:
         there, here = source.get(partition), mirror.get(partition)
         if here is None or there is None:
@@ -31,7 +32,7 @@ def behind(
         starts = log_start(there, partition), log_start(here, partition)
         if ends[0] != ends[1]:
             yield f"{partition} ends at {ends[0]}, its mirror at {ends[1]}"
-        elif starts[0] > starts[1]:
+        elif starts[0] > max(starts[1], began.get(partition, 0)):
             yield f"{partition} starts at {starts[0]}, its mirror at {starts[1]}"
 
 

@@ -53,6 +53,7 @@ class LinkOperator:
         self._last_ticket = 1 << (40 if link == LINK else 41)  # no two operators have the same
         self.mirror: MirrorDescription | None = None  # as last described
         self.fences_source = False  # producers go on at the source, whatever becomes of the mirror
+        self.more: dict[str, str] = {}  # of the link's configuration
         self.policy = "fail"  # where the source has lost what the mirror holds
 
     async def begin(self) -> None:
@@ -61,7 +62,7 @@ class LinkOperator:
         configs = {**CONFIGS, "num.cluster.link.fetchers": fetchers}
         configs["mirror.divergence.policy"] = self.policy
         configs["source.fencing.enable"] = str(self.fences_source).lower()
-        configs |= self._pace()
+        configs |= self._pace() | self.more
         is_automatic = self._rng.random() < 0.3
         if is_automatic:
             configs |= AUTOMATIC

@@ -24,7 +24,9 @@ class RestoreRun(LinkedRun):
         *,
         adjust: Adjust = lambda weather: weather,
         make_node: MakeNode = Node,
+        start: str = "",
     ) -> None:
+        """`start`: where mirrors begin (`mirror.start.offset.spec`); empty: where their sources do."""
         super().__init__(
             seed,
             show,
@@ -32,6 +34,8 @@ class RestoreRun(LinkedRun):
             make_node=make_node,
             ending="restore",
         )
+        for operator in filter(None, (self.operator, self.second)):
+            operator.more = {"mirror.start.offset.spec": start} if start else {}
         self.operator.fences_source = self.world.rng("fencing").random() < 0.5
         idempotent = self.world.rng("later clients").random() < 0.7
         there = self.federation.destination

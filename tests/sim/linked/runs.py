@@ -1,8 +1,9 @@
 """One run of one seed: regions in bad weather, then healing, then every mirror must be its source's equal."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
-from brokers.ids import OFFSETS_TOPIC, TopicPartition
+from brokers.ids import OFFSETS_TOPIC, Offset, TopicPartition
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
 from tests.sim.evidence import log_start
@@ -29,6 +30,10 @@ STEP_MS = 250
 TO_NORTH = "to-north"  # the second link
 
 Adjust = Callable[[LinkedWeather], LinkedWeather]
+
+
+def _began(region: Region, partition: TopicPartition) -> Offset:
+    return verdict.chosen_starts(region).get(partition, 0)
 
 
 class LinkedRun:
@@ -60,6 +65,7 @@ class LinkedRun:
         ]
         for region in self.federation.regions:
             region.remember_marks()
+            region.testimony.began = partial(_began, region)
         self.inspectors = [Inspector(region) for region in self.federation.regions]
         self.admins = [Admin(region) for region in self.federation.regions]
         self.operator = LinkOperator(self.federation.first)
@@ -187,7 +193,8 @@ class LinkedRun:
             there, here = disks[source.region], disks[mirror.region]
             names = f"{source.region}-{mirror.region}: "
             partitions = source.partitions()
-            found = list(checks.behind(partitions, there, here))
+            began = verdict.chosen_starts(source)
+            found = list(checks.behind(partitions, there, here, began))
             yield from (names + each for each in found or self._uncarried(partitions, there, here))
 
     def _uncarried(

@@ -38,6 +38,16 @@ def test_a_region_that_comes_back_loses_nothing_that_it_had_acknowledged(first: 
     check(range(first, first + CHUNK))
 
 
+@pytest.mark.parametrize("first", range(0, 20, CHUNK))
+def test_a_region_that_comes_back_keeps_what_its_successor_never_had(first: int) -> None:
+    """Whose mirrors began at "latest": all below that was deleted, and had been acknowledged."""
+    check_all(
+        range(first, first + CHUNK),
+        lambda seed: RestoreRun(seed, start="latest").execute(),
+        "--restore-latest ",
+    )
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("first", range(10_000, 12_000, 250))
 def test_thousands_of_regions_come_back(first: int) -> None:

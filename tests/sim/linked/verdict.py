@@ -75,6 +75,16 @@ def ledger(region: Region) -> dict[TopicPartition, list[tuple[Offset, Offset]]]:
     return found
 
 
+def chosen_starts(region: Region) -> dict[TopicPartition, Offset]:
+    """Where its partitions began as mirrors, other than where their sources did."""
+    found = (
+        decode_hole(document.body)
+        for (kind, _), document in region.newest.documents.items()
+        if kind == HOLE_KIND
+    )
+    return {hole.partition: hole.next_offset for hole in found if hole.is_chosen}
+
+
 def unsealed(region: Region) -> Iterator[str]:
     """No transition but a restore moves anything out of a log."""
     for node in region.nodes.values():

@@ -1,6 +1,6 @@
 """What the clients of a region did and were told."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from brokers.effects import Changed
@@ -27,6 +27,8 @@ class RegionStatements:
     committed: dict[tuple[str, TopicPartition], Offset] = field(default_factory=dict)
     tried: dict[tuple[str, TopicPartition], Offset] = field(default_factory=dict)  # to commit
     trims: dict[TopicPartition, Offset] = field(default_factory=dict)  # asked for, at most
+    # Where a mirror began, if not where its source did.
+    began: Callable[[TopicPartition], Offset] = lambda partition: 0
     made: dict[str, int] = field(default_factory=dict)  # topic -> partitions it has at least
     dropped: dict[str, None] = field(default_factory=dict)  # topics that are gone
     doubtful: dict[str, None] = field(default_factory=dict)  # nobody knows whether they are
@@ -68,7 +70,7 @@ class RegionStatements:
 
     def told_start(self, partition: TopicPartition, log_start_offset: Offset) -> None:
         """By a leader or a follower."""
-        asked = self.trims.get(partition, 0)
+        asked = max(self.trims.get(partition, 0), self.began(partition))
         if log_start_offset > asked:
             told = f"{partition} begins at {log_start_offset}, and was to be deleted up to {asked}"
             self.contradicts("P8", told)

@@ -70,6 +70,7 @@ class Link:
         self.config = parse({**given, **configs})
         self.failures: list[tuple[MirrorError, str]] = []
         self.refuses = False
+        self.is_former_primary = False
         self.holes: list[Hole] = []
 
     @property
@@ -83,6 +84,12 @@ class Link:
     def fail_mirror(self, topic: str, error: MirrorError, because: str, now: int) -> list[Any]:
         self.failures.append((error, because))
         return []
+
+    def was_primary(self, topic: str) -> bool:
+        return self.is_former_primary
+
+    def may_trim(self, topic: str) -> bool:
+        return True
 
     def subscribed(self, partition: TopicPartition, now: int) -> list[Any]:
         return []
@@ -117,10 +124,16 @@ class Stage:
         self.effects = self.feed.start(self.link.stream, -1, self.now)
         return self
 
-    def agree(self, start: int = 0, epoch: int = 0, log_start: int = 0, end: int = 100) -> "Stage":
-        frame = Agreed(
-            self.link.subscriptions, start, epoch, OffsetBounds(log_start, end, end), self.now
-        )
+    def agree(
+        self,
+        start: int = 0,
+        epoch: int = 0,
+        log_start: int = 0,
+        end: int = 100,
+        began_at: int = 0,
+    ) -> "Stage":
+        bounds = OffsetBounds(log_start, end, end)
+        frame = Agreed(self.link.subscriptions, start, epoch, bounds, self.now, began_at=began_at)
         self.effects = self.feed.on_agreed(frame, self.now)
         return self
 

@@ -60,6 +60,24 @@ def test_the_verdict_is_that_of_the_logs(logs: tuple[Log, Log]) -> None:
         assert verdict.agreed_offset == agreed
 
 
+@given(two_logs(), st.data())
+def test_below_where_a_source_began_there_is_nothing_to_differ_in(
+    logs: tuple[Log, Log], draw: Any
+) -> None:
+    mirror, source = logs
+    began_at = draw.draw(st.integers(0, common(mirror, source)))
+    kept = tuple((epoch, began_at + offset) for epoch, offset in history(source[began_at:]))
+    verdict = compare(
+        history(mirror),
+        len(mirror),
+        kept,
+        log_start=began_at,
+        log_end=len(source),
+        began_at=began_at,
+    )
+    assert verdict.agreed_offset == common(mirror, source)
+
+
 def test_a_mirror_that_is_ahead_is_a_truncated_source() -> None:
     verdict = compare(((0, 0),), 10, ((0, 0),), log_start=0, log_end=7)
     assert verdict[:2] == (7, MirrorError.UNEXPECTED_TRUNCATION)

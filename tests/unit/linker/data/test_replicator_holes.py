@@ -5,6 +5,7 @@ from brokers.metadata.commands.document_commands import PutDocuments
 from brokers.region import (
     SkipTo,
 )
+from linker.errors import MirrorError
 from tests.unit.linker.data.stage import Stage, streaming
 
 
@@ -50,3 +51,15 @@ def test_a_hole_that_was_not_recorded_is_not_skipped() -> None:
     stage = Stage().start().agree(start=50, log_start=50)
     stage.decide(stage.proposed()[0], Refusal(KafkaError.KAFKA_STORAGE_ERROR, "full"))
     assert not [effect for effect in stage.effects if isinstance(effect, SkipTo)]
+
+
+def test_what_the_source_never_had_is_not_deleted_to_go_on_where_its_log_began() -> None:
+    stage = Stage()
+    stage.region.end = 5
+    stage.start().agree(9, log_start=9, began_at=9)
+    assert (stage.proposed(), stage.feed.running) == ([], False)
+    (failure,) = stage.link.failures
+    assert failure[0] is MirrorError.ILLEGAL_STATE
+    later = Stage()
+    later.region.end = 5
+    assert later.start().agree(12, log_start=12, began_at=9).proposed(), "it has deleted that since"

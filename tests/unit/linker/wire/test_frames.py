@@ -107,7 +107,7 @@ OTHERS = st.one_of(
         st.builds(frames.SegmentPosition, OFFSETS, OFFSETS),
     ),
     st.builds(frames.Unsubscribe, UINT),
-    st.builds(frames.Agreed, UINT, OFFSETS, EPOCHS, STANDINGS, SIGNED, OFFSETS),
+    st.builds(frames.Agreed, UINT, OFFSETS, EPOCHS, STANDINGS, SIGNED, OFFSETS, OFFSETS),
     st.builds(frames.Declined, UINT, st.sampled_from(MirrorError), TEXT, OFFSETS),
     st.builds(
         frames.Beacon, SIGNED, st.lists(st.tuples(UINT, STANDINGS), max_size=3).map(tuple), UINT
