@@ -66,10 +66,15 @@ class LogMaintenance:
     def retain(
         self, holds: Mapping[TopicPartition, Sequence[RetentionHold]], now: Instant
     ) -> list[Effect]:
-        """Deletes old segments. A mirror follows its source's log start, so it has no retention of its own."""
+        """Deletes old segments. A mirror follows its source's log start, so it has no retention of its own.
+
+        Nor has a follower of what is held: only its leader knows how far mirrors are, and follower and leader may not
+        differ in what the bound of all holds together takes. It follows its leader's log start.
+        """
         self._holds = holds
         log_starts: dict[TopicPartition, Offset] = {}
         held: dict[TopicPartition, list[HeldSegment]] = {}
+        following: dict[TopicPartition, list[HeldSegment]] = {}
         for partition, replica in self._partitions.all.items():
             if replica.log is None:
                 continue
@@ -79,18 +84,24 @@ class LogMaintenance:
             log_start = replica.log.retention(now, replica.config, replica.high_watermark)
             if log_start is None:
                 continue
+            kept = held_segments(replica.log, log_start, holds.get(partition, ()), now)
+            if replica.follows and partition in holds:
+                following[partition] = kept
+                continue
             log_starts[partition] = log_start
-            if partition in holds:
-                held[partition] = held_segments(replica.log, log_start, holds[partition], now)
+            if kept:
+                held[partition] = kept
         for partition, count in released(held, self._config.link_retention_hold_max_bytes).items():
             held[partition] = held[partition][count:]
         self.held_bytes = {
-            partition: sum(one.size for one in kept) for partition, kept in held.items() if kept
+            partition: sum(one.size for one in kept)
+            for partition, kept in (held | following).items()
+            if kept
         }
         effects: list[Effect] = []
         for partition, log_start in log_starts.items():
-            kept = held.get(partition)
-            start = kept[0].base_offset if kept else log_start
+            still = held.get(partition)
+            start = still[0].base_offset if still else log_start
             effects += self._partitions.all[partition].trim(start)
         return effects
 

@@ -1,8 +1,8 @@
 """The source's side of retention holds: what mirrors in other regions do not hold yet is not deleted by retention.
 
 Any broker of the source may be asked; the answer is a record in the metadata log, by which every broker goes on. Who
-leads a partition learns from its subscriptions how far the mirror is. Who follows it, or leads it and has not heard
-yet, keeps all, up to the bounds.
+leads a partition learns from its subscriptions how far the mirror is, and keeps all, up to the bounds, until it has
+heard. Who follows it keeps all, and follows the leader's log start.
 """
 
 import re

@@ -1,5 +1,8 @@
 """`python -m tests.sim [--region | --linked | --restore | --reverse] --seed N [--count N] [--trace]`: runs seeds.
 
+`--restore-latest` is `--restore` with mirrors that begin at "latest"; `--hold` has a source with retention, which
+a link holds.
+
 `--transition NAME --step K` runs one transition of a link, with a crash at its K-th step.
 """
 
@@ -11,6 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from tests.sim.linked.holds import HoldRun
 from tests.sim.linked.restores import RestoreRun
 from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.runs import LinkedRun
@@ -26,7 +30,9 @@ RUNS: Final[dict[str, MakeRun]] = {
     "--region ": RegionRun,
     "--linked ": LinkedRun,
     "--restore ": RestoreRun,
+    "--restore-latest ": partial(RestoreRun, start="latest"),
     "--reverse ": ReversalRun,
+    "--hold ": HoldRun,
 }
 
 
@@ -46,7 +52,13 @@ def main() -> int:
         "--restore", action="store_true", help="the same, with a failover and the way back"
     )
     parser.add_argument(
+        "--restore-latest", action="store_true", help="the same, of mirrors that begin at latest"
+    )
+    parser.add_argument(
         "--reverse", action="store_true", help="the same, with reversals there and back"
+    )
+    parser.add_argument(
+        "--hold", action="store_true", help="the same, with retention that a link holds"
     )
     parser.add_argument("--transition", choices=TRANSITIONS, help="one transition of a link")
     parser.add_argument("--step", type=int, default=0, help="at which somebody crashes; 0: nobody")
@@ -61,10 +73,14 @@ def main() -> int:
     return 1 if failed else 0
 
 
+def _attribute(kind: str) -> str:
+    return kind.strip(" -").replace("-", "_")
+
+
 def _kind(options: argparse.Namespace) -> tuple[str, MakeRun]:
     """The options that say it, and what they say."""
     if options.transition is None:
-        kind = next((each for each in RUNS if each and getattr(options, each.strip(" -"))), "")
+        kind = next((each for each in RUNS if each and getattr(options, _attribute(each))), "")
         return kind, RUNS[kind]
     name = options.transition
     if not options.step:

@@ -3,7 +3,8 @@
 - `federation`: two regions, their network, and what is checked at each write to a mirror
 - `operators`: makes the topic, the link and the mirror, and ends it
 - `checks`: what must be true of a mirror at the end; `verdict`: of every region; `orphans`: reads orphan stores
-- `runs`: one run of one seed; `restores`: with the way back; `reversals`: regions that change places
+- `runs`: one run of one seed; `restores`: with the way back; `reversals`: regions that change places; `holds`: with
+  retention at the source
 - `transitions`: every transition in calm weather; `steps`: a crash at one of its steps; `everywhere`: at each
 - `plants`: bugs that the simulator has to find
 """

@@ -9,6 +9,11 @@ from typing import Any
 
 from brokers.errors import KafkaError
 from brokers.wire.message import Message
+from brokers.wire.messages.configs import (
+    IncrementalAlterableConfig,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResource,
+)
 from brokers.wire.messages.partition_offsets import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -33,7 +38,7 @@ from tests.sim.regions.racks import far_brokers, near_brokers, placement_of
 from tests.sim.regions.routes import Routes
 
 CREATE_TOPICS, DELETE_TOPICS, DELETE_RECORDS, CREATE_PARTITIONS = 19, 20, 21, 37
-ELECT_LEADERS, REASSIGN = 43, 45
+ELECT_LEADERS, INCREMENTAL_ALTER_CONFIGS, REASSIGN = 43, 44, 45
 ANSWER_MS = 40_000  # a region without a controller answers after 30 s
 
 
@@ -103,6 +108,20 @@ class Admin:
         yield "min.insync.replicas", str(self._weather.min_insync)
         if self._placement is not None:
             yield "confluent.placement.constraints", self._placement
+
+    async def expire(self, retention_ms: int) -> None:
+        """Records of the topic of all clients are deleted once they are so old."""
+        change = IncrementalAlterableConfig(
+            name="retention.ms", config_operation=0, value=str(retention_ms)
+        )
+        resource = IncrementalAlterConfigsResource(
+            resource_type=2, resource_name=TOPIC, configs=[change]
+        )
+        request = IncrementalAlterConfigsRequest(resources=[resource])
+        while True:
+            answer = await self._ask("retention.ms", INCREMENTAL_ALTER_CONFIGS, request)
+            if answer is not None and not answer.responses[0].error_code:
+                return
 
     async def _make_one(self) -> None:
         self._count += 1
