@@ -365,6 +365,8 @@ class Linker:
         if isinstance(event, PartitionAdvanced):
             for link in self.links.values():
                 effects += link.partition_advanced(event.partition, now)
+        if isinstance(event, GroupOffsetsChanged):
+            self._region.commits.update({partition.topic for partition in event.offsets})
         if isinstance(event, ImageChanged):
             effects += self._on_image(event, now)
         return effects

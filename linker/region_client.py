@@ -3,6 +3,7 @@
 A request to the region carries a ticket, by which `answered` finds its callback. Tickets begin far above the broker's.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -38,6 +39,7 @@ class RegionClient:
         self.timers = Timers()
         self.holes = HoleIndex()
         self.is_coordinator = False
+        self.commits: Counter[str] = Counter()  # of group offsets at this broker, by topic
         self._next_ticket = FIRST_TICKET
         self._waiting: dict[Ticket, Then] = {}
         self._puts: list[tuple[DocumentChange, OnPut]] = []

@@ -26,23 +26,28 @@ class CutClamp:
         self._version: Offset = -1  # of the record whose cut it is
         self._is_running = False
         self._is_done = False
+        self._commits = 0  # of the topic, when it was looked at last
         self._timer: int | None = None
         self.because = ""  # it is not done yet
 
     def follow(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
-        """Move back the groups that this broker coordinates now; again whenever it coordinates others."""
+        """Move back the groups that this broker coordinates now; again whenever it coordinates others, and while a
+        topic is to be restored, whatever has been committed since."""
         if not record.ends:
             return []
         if version != self._version:
             self._version, self.covered, self._is_done = version, (), False  # of another cut
-        partitions = self._region.view.led_group_partitions()
-        is_done = self._is_done and partitions == self.covered
-        if is_done or self._is_running or self._timer is not None:
+        if self._is_running or self._timer is not None:
             return []
-        self._is_running = True
+        partitions = self._region.view.led_group_partitions()
         done = partial(self._on_done, version, partitions)
         waits = record.state is MirrorState.PENDING_SETUP_FOR_RESTORE
         clamp = GroupClamp(self._region, self._topic, record.ends, done, waits_for_members=waits)
+        is_done = self._is_done and partitions == self.covered
+        commits, self._commits = self._commits, self._region.commits[self._topic]
+        if is_done and not (waits and commits != self._commits and clamp.is_due):
+            return []
+        self._is_running, self._is_done, self.covered = True, False, ()
         return clamp.begin(now)
 
     def _on_done(

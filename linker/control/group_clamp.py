@@ -4,7 +4,7 @@ A link commits nothing beyond what the mirror holds, but a power failure may los
 offset. A mirror that goes on copies that data again; one that is cut does not.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TypeAlias
 
@@ -51,16 +51,26 @@ class GroupClamp:
         self._refused: list[str] = []
 
     def begin(self, now: Instant) -> Effects:
-        view = self._region.view
-        if not view.groups_are_known():
+        if not self._region.view.groups_are_known():
             return self._done("the offsets of some groups cannot be read", now)
-        groups = view.groups_with_offsets()
-        offsets = {group: self._beyond(view.group_offsets(group)) for group in groups}
-        beyond = {group: found for group, found in offsets.items() if found}
+        beyond = dict(self._past_the_end())
         self._missing.update(dict.fromkeys(beyond))
         if not beyond:
             return self._done("", now)
         return [self._commit(group, found) for group, found in beyond.items()]
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is anything to move back."""
+        return next(self._past_the_end(), None) is not None
+
+    def _past_the_end(self) -> Iterator[tuple[str, Offsets]]:
+        """Groups, with what they have to be moved to."""
+        view = self._region.view
+        for group in view.groups_with_offsets():
+            beyond = self._beyond(view.group_offsets(group))
+            if beyond:
+                yield group, beyond
 
     def _beyond(self, offsets: Offsets) -> Offsets:
         """The offsets past the data of their partitions, each as it has to be."""

@@ -90,6 +90,7 @@ class OrphanSealing:
     ) -> Effects:
         self._sealing.discard(partition.partition)
         if isinstance(answer, Placed):
+            self.because = ""
             if version == self._version:
                 self._sealed.add(partition.partition)
             what = f"orphan tail of {partition}"

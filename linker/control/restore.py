@@ -178,16 +178,15 @@ class MirrorRestore:
 
     def _begin_truncation(self, now: Instant) -> Effects:
         mirror = self._mirror
+        effects = mirror.clamp.follow(mirror.record, mirror.version, now)
         because = self._reports.not_sealed(mirror.topic, mirror.version)
         if not because and not self._reports.is_clamped(mirror.topic, mirror.version):
             why = self._reports.trouble(mirror.topic)
             because = f"groups are moved back: {why}" if why else "groups are moved back"
         if because:
-            return mirror.clamp.follow(mirror.record, mirror.version, now) + self._wait(
-                because, now
-            )
+            return effects + self._wait(because, now)
         target = TRANSITIONS[mirror.record.state, MirrorTrigger.SEALED]
-        return self._write(now, state=target, since=now)
+        return effects + self._write(now, state=target, since=now)
 
     def _end(self, now: Instant) -> Effects:
         def lacks(index: int) -> str:

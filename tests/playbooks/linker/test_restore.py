@@ -13,7 +13,6 @@ from brokers.ports import DiskError
 from brokers.records.batch import iter_headers
 from linker.answers import TopicResult, Topics
 from linker.commands import (
-    AlterLinkConfigs,
     ChangeMirrors,
     CreateLink,
     DescribeLink,
@@ -275,43 +274,6 @@ def test_before_anything_is_truncated_a_failover_takes_it_back() -> None:
     assert world.source.ask(command).topics[0].state == "STOPPED"
     assert world.source.log("orders", 0) == before
     assert clients.send(world.source, "orders", 0, b"writable again") == (0, 5)
-
-
-def test_group_offsets_past_the_cut_are_moved_back_and_then_follow_the_source() -> None:
-    groups = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
-    world = failed_over()
-    clients.commit(world.source, "billing", "orders", 0, 5)
-    clients.commit(world.source, "early", "orders", 0, 1)
-    link_back(world)
-    restore(world)
-    world.run_until(lambda: is_restored(world) and same_logs(world))
-    assert clients.committed(world.source, "billing", "orders") == 2
-    assert clients.committed(world.source, "early", "orders") == 1
-    clients.commit(world.destination, "billing", "orders", 0, 3)
-    sets = {
-        "consumer.offset.sync.enable": "true",
-        "consumer.offset.sync.ms": "1000",
-        "consumer.offset.group.filters": groups,
-    }
-    world.source.ask(AlterLinkConfigs(name=BACK, sets=sets))
-    world.run_until(lambda: clients.committed(world.source, "billing", "orders") == 3)
-
-
-def test_a_tail_says_which_groups_had_read_how_much_of_it() -> None:
-    """By what they had committed before they were moved back to the cut."""
-    world = failed_over(2)
-    for group, offset in (("ahead", 5), ("halfway", 3), ("behind", 2), ("before", 1)):
-        clients.commit(world.source, group, "orders", 0, offset)
-    clients.commit(world.source, "elsewhere", "orders", 1, 4)
-    link_back(world)
-    restore(world)
-    world.run_until(lambda: is_restored(world))
-    readers = {
-        manifest["partition"]: dict(manifest["readers"])
-        for manifest in orphans(world.source).values()
-    }
-    assert readers == {0: {"ahead": 5, "halfway": 3}, 1: {"elsewhere": 4}}
-    assert clients.committed(world.source, "ahead", "orders") == 2
 
 
 def test_validate_only_changes_nothing() -> None:
