@@ -106,6 +106,8 @@ class DeleteRecordsHandler:
         replica.require_log()
         if partition.topic in INTERNAL_TOPICS:
             raise Refusal(KafkaError.INVALID_TOPIC_EXCEPTION)
+        if replica.config.compact and not replica.config.delete_expired:
+            raise Refusal(KafkaError.POLICY_VIOLATION, "cleanup.policy does not have delete")
         if replica.writer is not None:
             is_superseded = superseder_of(replica.writer) is not None
             because = (

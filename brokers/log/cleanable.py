@@ -51,9 +51,15 @@ def log_to_clean(log: Log, config: LogConfig, stable: Offset, now: Instant) -> L
         if is_unsynced or following.base_offset > stable or is_young:
             bound = segment.base_offset
             break
-    sealed = [each for each in log.segments[:-1] if each.base_offset < bound]
-    clean = sum(each.size for each in sealed if each.base_offset < first_dirty)
-    dirty = sum(each.size for each in sealed if each.base_offset >= first_dirty)
+    clean = dirty = 0
+    for segment, following in pairwise(log.segments):
+        if segment.base_offset >= bound:
+            break
+        # A cleaning whose buffer was full ends within a segment: the rest of that one waits for the next.
+        if following.base_offset > first_dirty:
+            dirty += segment.size
+        else:
+            clean += segment.size
     overdue = _overdue_ms(log, config, first_dirty, now)
     return LogToClean(first_dirty, bound, clean, dirty, overdue)
 

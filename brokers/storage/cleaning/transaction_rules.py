@@ -4,7 +4,9 @@ The data of an aborted transaction goes at once. A marker goes once no data of i
 batch of a deletion marker does: when its horizon has passed.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
+from operator import itemgetter
 from struct import Struct
 from typing import Final
 
@@ -14,6 +16,7 @@ from brokers.records.raw_records import damaged
 
 ABORT: Final = 0
 COMMIT: Final = 1
+_first_of = itemgetter(0)
 _MARKER_KEY: Final = Struct(">hh")  # version, type
 
 
@@ -51,10 +54,11 @@ class TransactionRules:
 
     def is_aborted(self, header: BatchHeader) -> bool:
         """Whether a data batch belongs to an aborted transaction."""
-        return header.is_transactional and any(
-            first <= header.base_offset < end
-            for first, end in self._aborted.get(header.producer_id, ())
-        )
+        if not header.is_transactional:
+            return False
+        aborted = self._aborted.get(header.producer_id, ())
+        before = bisect_right(aborted, header.base_offset, key=_first_of)
+        return before > 0 and header.base_offset < aborted[before - 1][1]
 
 
 def marker_type(key: bytes | None) -> int | None:

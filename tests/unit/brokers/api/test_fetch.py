@@ -91,6 +91,25 @@ def test_below_the_log_start_is_out_of_range() -> None:
     assert offsets(one(whole.ask(fetch, 11, request(whole, 11, 3)))) == [3]
 
 
+@pytest.mark.parametrize(
+    ("policy", "error"),
+    [("compact", KafkaError.POLICY_VIOLATION), ("compact,delete", 0), ("delete", 0)],
+)
+def test_records_are_deleted_only_where_the_policy_of_the_topic_says_so(
+    policy: str, error: int
+) -> None:
+    whole = Whole()
+    whole.create("t", cleanup_policy=policy)
+    put(whole, 3)
+    place = [DeleteRecordsPartition(partition_index=0, offset=3)]
+    message = DeleteRecordsRequest(topics=[DeleteRecordsTopic(name="t", partitions=place)])
+    (topic,) = whole.ask(delete_records, 2, message).topics
+    assert topic.partitions[0].error_code == error
+    assert whole.ask(fetch, 11, request(whole, 11, 0)) is not None
+    item = one(whole.ask(fetch, 11, request(whole, 11, 0)))
+    assert (item.error_code == 0) == (error != 0)
+
+
 def test_a_fetch_at_the_end_waits_and_answers_when_something_comes() -> None:
     whole = filled(1)
     ticket = whole.start(fetch, 11, request(whole, 11, 1))

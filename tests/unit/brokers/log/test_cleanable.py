@@ -34,6 +34,9 @@ def log(*, cleaner_offset: int = 0, start: int = 0, sealed: int = 3, newest: int
     [
         (log(), CONFIG, 35, LogToClean(0, 30, 0, 300, 0)),
         (log(cleaner_offset=10), CONFIG, 35, LogToClean(10, 30, 100, 200, 0)),
+        # The last cleaning ended within a segment.
+        (log(cleaner_offset=15), CONFIG, 35, LogToClean(15, 30, 100, 200, 0)),
+        (log(cleaner_offset=29), CONFIG, 35, LogToClean(29, 30, 200, 100, 0)),
         (log(cleaner_offset=10), CONFIG, 25, LogToClean(10, 20, 100, 100, 0)),
         (log(cleaner_offset=30), CONFIG, 35, LogToClean(30, 30, 300, 0, 0)),
         # The checkpoint of a log that begins later, or ends earlier, is of another log.
