@@ -29,7 +29,7 @@ from brokers.records.batch import (
     verify_crc,
 )
 from brokers.records.compression import decompress
-from brokers.records.raw_records import raw_records
+from brokers.records.raw_records import first_without_key
 from brokers.records.recompression import recompressed
 
 ZSTD_FIRST_PRODUCE_VERSION = 7  # KIP-110
@@ -156,17 +156,15 @@ def _check_keys(replica: Replica, header: BatchHeader, data: Buffer) -> None:
     packed = memoryview(data)[HEADER_SIZE : header.length]
     try:
         opened = bytes(decompress(header.compression, packed))
-        for _, _, _, delta, key, _ in raw_records(
-            opened, header.record_count, header.last_offset_delta
-        ):
-            if key is None:
-                raise Refusal(
-                    KafkaError.INVALID_RECORD,
-                    "Compacted topic cannot accept message without key in topic partition"
-                    f" {replica.partition}: record {delta} of the batch has none",
-                )
+        without = first_without_key(opened, header.record_count)
     except BatchError as error:
         raise Refusal(KafkaError.INVALID_RECORD, error.because) from None
+    if without is not None:
+        raise Refusal(
+            KafkaError.INVALID_RECORD,
+            "Compacted topic cannot accept message without key in topic partition"
+            f" {replica.partition}: record {without} of the batch has none",
+        )
 
 
 def _check_time(header: BatchHeader, config: LogConfig, now: Instant) -> None:

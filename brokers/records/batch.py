@@ -109,7 +109,7 @@ def parse_header(buffer: Buffer, position: int = 0) -> BatchHeader:
 
 def pack_header(buffer: bytearray | memoryview, header: BatchHeader) -> None:
     """Write all 61 bytes of a header at the start of a batch."""
-    _HEADER.pack_into(buffer, 0, *header._replace(length=header.length - LENGTH_FROM))
+    _HEADER.pack_into(buffer, 0, header.base_offset, header.length - LENGTH_FROM, *header[2:])
 
 
 def iter_headers(buffer: Buffer) -> Iterator[tuple[int, BatchHeader]]:
@@ -177,7 +177,13 @@ def stamp_append_time(buffer: bytearray | memoryview, position: int, now: Instan
 
 def renew_crc(buffer: bytearray | memoryview, position: int, length: int) -> None:
     """Compute the checksum of the batch at `position` anew, in place."""
-    crc = crc32c.crc32c(memoryview(buffer)[position + CRC_FROM : position + length])
+    put_crc(
+        buffer, position, crc32c.crc32c(memoryview(buffer)[position + CRC_FROM : position + length])
+    )
+
+
+def put_crc(buffer: bytearray | memoryview, position: int, crc: int) -> None:
+    """Write the checksum of the batch at `position`: that of its bytes from `CRC_FROM` on."""
     _CRC.pack_into(buffer, position + _CRC_AT, crc)
 
 

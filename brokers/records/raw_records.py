@@ -10,7 +10,9 @@ from typing import TypeAlias
 from brokers.errors import KafkaError
 from brokers.records.batch import BatchError
 
-_NULL = 1  # a length of -1, as a zigzag varint
+NULL = 1  # a length of -1, as a zigzag varint
+NUMBER_BYTES_MAX = 5  # of a varint of 32 bits
+TIME_BYTES_MAX = 10  # of one of 64
 
 
 # One record: `data[start:end]`, where its attributes lie, its offset above the batch's, its key, if it has a value.
@@ -37,9 +39,10 @@ def raw_records(data: bytes, count: int, last_offset_delta: int) -> Iterator[Raw
             position += 1
             while data[position] >= 0x80:  # the timestamp
                 position += 1
-            position += 1
-            delta = data[position]
-            position += 1
+            if position > body + TIME_BYTES_MAX:
+                raise damaged("a timestamp of more than 64 bits")
+            delta = data[position + 1]
+            position += 2
             if delta >= 0x80:
                 delta, position = _more(data, delta, position)
             if delta & 1 or not expected <= delta >> 1 <= last_offset_delta:
@@ -48,7 +51,7 @@ def raw_records(data: bytes, count: int, last_offset_delta: int) -> Iterator[Raw
             expected = delta + 1
             length = data[position]
             position += 1
-            if length == _NULL:
+            if length == NULL:
                 key = None
             else:
                 if length >= 0x80:
@@ -60,7 +63,7 @@ def raw_records(data: bytes, count: int, last_offset_delta: int) -> Iterator[Raw
                 position += length
             if position >= end:
                 raise damaged("a record's key is longer than the record")
-            yield start, end, body, delta, key, data[position] != _NULL
+            yield start, end, body, delta, key, data[position] != NULL
             position = end
     except IndexError:
         raise damaged("the records are cut short") from None
@@ -68,66 +71,75 @@ def raw_records(data: bytes, count: int, last_offset_delta: int) -> Iterator[Raw
         raise damaged("bytes after the last record")
 
 
-def keys_of(data: bytes, count: int) -> list[bytes | None]:
-    """The keys of the `count` records in `data`, whose offsets follow one another.
+def first_without_key(data: bytes, count: int) -> int | None:
+    """The number of the first of the `count` records in `data` that has no key; their offsets follow one another.
 
-    The same as from `raw_records`, in two thirds of the time. Raises `BatchError` as it does.
+    A node asks it of every batch for a compacted topic: each record is looked at with the fewest steps. Raises
+    `BatchError` as `raw_records` does, up to that record.
     """
-    keys: list[bytes | None] = []
-    add = keys.append
     position, size = 0, len(data)
     try:
         for expected in range(count):
             length = data[position]
             position += 1
             if length >= 0x80:
-                length, position = _more(data, length, position)
+                if (second := data[position]) < 0x80:
+                    length, position = length & 0x7F | second << 7, position + 1
+                else:
+                    length, position = _more(data, length, position)
             end = position + (length >> 1)
             if length & 1 or end > size:
                 raise damaged("a record is longer than its batch")
             position += 1
-            while data[position] >= 0x80:  # the timestamp
+            timestamp = position
+            while data[position] >= 0x80:
                 position += 1
-            position += 1
-            delta = data[position]
-            position += 1
+            if position >= timestamp + TIME_BYTES_MAX:
+                raise damaged("a timestamp of more than 64 bits")
+            delta = data[position + 1]
+            position += 2
             if delta >= 0x80:
-                delta, position = _more(data, delta, position)
+                if (second := data[position]) < 0x80:
+                    delta, position = delta & 0x7F | second << 7, position + 1
+                else:
+                    delta, position = _more(data, delta, position)
             if delta != expected << 1:
                 raise damaged("a record's offset lies outside its batch")
             length = data[position]
             position += 1
-            if length == _NULL:
-                add(None)
-            else:
-                if length >= 0x80:
-                    length, position = _more(data, length, position)
-                if length & 1:
-                    raise damaged("a record's key has no length")
-                length >>= 1
-                add(data[position : position + length])
-                position += length
-            if position >= end:
+            if length & 1:
+                if length == NULL:
+                    return expected
+                raise damaged("a record's key has no length")
+            if length >= 0x80:
+                length, position = _more(data, length, position)
+            if position + (length >> 1) >= end:
                 raise damaged("a record's key is longer than the record")
             position = end
     except IndexError:
         raise damaged("the records are cut short") from None
     if position != size:
         raise damaged("bytes after the last record")
-    return keys
+    return None
 
 
 def _more(data: bytes, first: int, position: int) -> tuple[int, int]:
     """The rest of an unsigned varint, after its `first` byte -> (the number, the position after it)."""
     value, shift = first & 0x7F, 7
-    while shift < 70:
+    while shift < 7 * NUMBER_BYTES_MAX:
         byte = data[position]
         position += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value, position
         shift += 7
-    raise damaged("a number of more than 64 bits")
+    raise damaged("a number of more than 32 bits")
+
+
+def unsigned_varint(data: bytes, position: int) -> tuple[int, int]:
+    """The unsigned varint at `position` -> (the number, the position after it)."""
+    first = data[position]
+    return _more(data, first, position + 1) if first >= 0x80 else (first, position + 1)
 
 
 def damaged(because: str) -> BatchError:

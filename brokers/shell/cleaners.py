@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from brokers.ids import TopicPartition
-from brokers.shell.cleaner_process import job_line, parse_result
+from brokers.shell.cleaner_jobs import job_line, parse_result
 from brokers.shell.files import DiskFiles
 from brokers.storage.cleaning.cleaning_plan import CleanedSegment, CleaningDone, CleaningFailed
 from brokers.storage.cleaning.cleanings import Cleaning, Cleanings
@@ -19,6 +19,10 @@ from brokers.storage.storage import Storage
 IDLE_S: Final = 30.0  # then a process without work ends
 _MODULE: Final = "brokers.shell.cleaner_process"
 _LINE_BYTES_MAX: Final = 1 << 20
+_ENVIRONMENT: Final = {
+    "PYTHONHASHSEED": "random",  # nobody may be able to choose keys with equal hashes
+    "OPENBLAS_NUM_THREADS": "1",  # numpy's, which would begin one for each core and use none
+}
 
 FeedResult = Callable[[Callable[[], list[Any]]], None]
 
@@ -93,8 +97,7 @@ class Cleaners:
             stdout=asyncio.subprocess.PIPE,
             limit=_LINE_BYTES_MAX,
             start_new_session=True,  # signals of a terminal are the node's
-            # Nobody may be able to choose keys with equal hashes.
-            env={**os.environ, "PYTHONHASHSEED": "random"},
+            env={**os.environ, **_ENVIRONMENT},
         )
 
     def _rest(self, process: asyncio.subprocess.Process) -> None:

@@ -3,6 +3,7 @@
 Its files have the names of a segment's with `.cleaned` behind, as in Kafka: one that a crash leaves is removed.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from brokers.ids import Buffer
@@ -29,9 +30,10 @@ class CleanedWriting:
     def size(self) -> int:
         return self._segment.size
 
-    def add(self, header: BatchHeader, data: Buffer) -> None:
+    def add(self, header: BatchHeader, pieces: Sequence[Buffer]) -> None:
+        """A batch, in one piece or more."""
         self._segment.index_batch(header)
-        self._pieces.append(data)
+        self._pieces += pieces
         self._waiting += header.length
         if self._waiting >= self._buffer_bytes:
             self._flush()

@@ -1,23 +1,24 @@
 """The first half of a cleaning: the last offset of each key in the dirty part of a log."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
+
+import numpy as np
 
 from brokers.ids import Offset
 from brokers.ports import Files
 from brokers.records.batch import HEADER_SIZE, BatchHeader
-from brokers.records.raw_records import damaged, keys_of, raw_records
-from brokers.storage.cleaning.batch_filter import records_of
-from brokers.storage.cleaning.batch_reading import checked_batches, headers_in
-from brokers.storage.cleaning.cleaning_plan import CleaningPlan, PlannedSegment
-from brokers.storage.cleaning.offset_map import (
-    BUCKET,
-    ENTRY_BYTES,
-    RELATIVE_MAX,
-    SMALL_ENTRY_BYTES,
-    OffsetMap,
-    SmallOffsetMap,
+from brokers.records.raw_records import damaged, raw_records
+from brokers.records.record_columns import record_columns
+from brokers.storage.cleaning.batch_reading import (
+    ReadBatch,
+    ReadBatches,
+    checked_chunks,
+    glances_at,
+    opened,
 )
+from brokers.storage.cleaning.cleaning_plan import CleaningPlan, PlannedSegment
+from brokers.storage.cleaning.offset_map import ENTRIES_MIN, ENTRY_BYTES, RELATIVE_MAX, OffsetMap
 from brokers.storage.cleaning.transaction_rules import TransactionRules, marker_type
 from brokers.storage.segments.file_names import LOG, file_name
 
@@ -36,8 +37,8 @@ class KeyMapping:
         self._plan = plan
         self.rules = TransactionRules()
         self.end: Offset = plan.first_dirty_offset
-        self.offsets: OffsetMap | SmallOffsetMap = OffsetMap(BUCKET, 1.0, 0)
-        self.entries = BUCKET  # that the map has room for
+        self.offsets = OffsetMap(ENTRIES_MIN, 1.0, 0)
+        self.entries = ENTRIES_MIN  # that the memory has room for
         self.bytes_read = 0
         self._is_full = False
 
@@ -57,15 +58,15 @@ class KeyMapping:
         """Learn the transactions -> the number of records of the dirty part."""
         dirty, reader = 0, self._files.reader(path_of(self._plan, segment))
         try:
-            for header, position in headers_in(reader, segment):
-                if header.is_control:
-                    self.rules.learn(
-                        header, marker_of(header, reader.read(position, header.length))
-                    )
-                elif header.is_transactional:
+            for position, next_offset, record_count, header in glances_at(reader, segment):
+                if header is not None and header.is_control:
+                    size = min(header.length, segment.size - position)
+                    self.rules.learn(header, marker_of(header, reader.read(position, size)))
+                    continue
+                if header is not None:
                     self.rules.learn(header, None)
-                if header.next_offset > self.end and not header.is_control:
-                    dirty += header.record_count
+                if next_offset > self.end:
+                    dirty += record_count
         finally:
             reader.close()
         return dirty
@@ -73,58 +74,66 @@ class KeyMapping:
     def _make_map(self, keys_max: int) -> None:
         """As large as the keys may need, up to the memory that the cleaning may use."""
         limits = self._plan.limits
-        if keys_max * SMALL_ENTRY_BYTES <= limits.map_bytes:
-            self.entries = limits.map_bytes // SMALL_ENTRY_BYTES
-            self.offsets = SmallOffsetMap(limits.map_bytes, self.end)
-            return
-        wanted = int(keys_max / limits.load_factor) + BUCKET
-        self.entries = max(BUCKET, min(wanted, limits.map_bytes // ENTRY_BYTES))
-        self.offsets = OffsetMap(self.entries, limits.load_factor, self.end)
+        self.entries = max(ENTRIES_MIN, limits.map_bytes // ENTRY_BYTES)
+        wanted = int(keys_max / limits.load_factor) + ENTRIES_MIN
+        self.offsets = OffsetMap(min(wanted, self.entries), limits.load_factor, self.end)
 
     def _map(self, segment: PlannedSegment) -> Iterator[int]:
         reader, since = self._files.reader(path_of(self._plan, segment)), 0
         try:
-            for header, batch in checked_batches(reader, segment, self._plan.limits.io_bytes):
-                since += header.length
+            for chunk in checked_chunks(reader, segment, self._plan.limits.io_bytes):
+                since += sum(each.header.length for each in chunk.batches)
                 if since >= STEP_BYTES:
                     self.bytes_read += since
                     yield since
                     since = 0
-                if header.next_offset <= self._plan.first_dirty_offset:
-                    continue
-                if not header.is_control and not self.rules.is_aborted(header):
-                    if not self._has_room(header):
-                        self._is_full = True
-                        return
-                    self._put(header, batch)
-                self.end = header.next_offset
+                self._map_chunk(chunk)
+                if self._is_full:
+                    return
             self.end = segment.next_offset
         finally:
             reader.close()
             self.bytes_read += since
         yield since
 
-    def _has_room(self, header: BatchHeader) -> bool:
+    def _map_chunk(self, chunk: ReadBatches) -> None:
+        """Put what there is room for."""
+        waiting: list[ReadBatch] = []
+        keys = 0  # at most, of those that wait
+        for each in chunk.batches:
+            header = each.header
+            if header.next_offset <= self._plan.first_dirty_offset:
+                continue
+            if not header.is_control and header.record_count and not self.rules.is_aborted(header):
+                if not self._has_room(header, keys):
+                    self._put(chunk, waiting)
+                    waiting, keys = [], 0
+                    if not self._has_room(header, 0):
+                        self._is_full = True
+                        return
+                waiting.append(each)
+                keys += header.record_count
+            self.end = header.next_offset
+        self._put(chunk, waiting)
+
+    def _has_room(self, header: BatchHeader, waiting: int) -> bool:
         offsets = self.offsets
-        if offsets.size == 0:
+        if offsets.size + waiting == 0:
             offsets.first = header.base_offset
             if header.record_count > offsets.keys_max:
                 raise TooManyKeys(
                     f"the batch at offset {header.base_offset} has {header.record_count} records, and"
-                    f" the buffer holds {offsets.keys_max} keys: raise log.cleaner.dedupe.buffer.size"
+                    f" the buffer holds {offsets.keys_max} keys: raise log.cleaner.dedupe.buffer.size,"
+                    " or lower log.cleaner.threads, which share it"
                 )
         is_near = header.next_offset - offsets.first <= RELATIVE_MAX
-        return is_near and offsets.has_room(header.record_count)
+        return is_near and offsets.has_room(header.record_count + waiting)
 
-    def _put(self, header: BatchHeader, batch: memoryview) -> None:
-        data, count, base = records_of(header, batch), header.record_count, header.base_offset
-        if count == header.last_offset_delta + 1:  # no offset is missing
-            self.offsets.put_all(keys_of(data, count), base)
-            return
-        put = self.offsets.put
-        for _, _, _, delta, key, _ in raw_records(data, count, header.last_offset_delta):
-            if key is not None:
-                put(key, base + delta)
+    def _put(self, chunk: ReadBatches, batches: Sequence[ReadBatch]) -> None:
+        for part in opened(chunk, batches):
+            columns = record_columns(part.data, part.spans)
+            keyed = np.flatnonzero(columns.key_starts >= 0)
+            self.offsets.put_all(columns.keys(keyed), columns.offsets[keyed])
 
 
 def path_of(plan: CleaningPlan, segment: PlannedSegment) -> str:

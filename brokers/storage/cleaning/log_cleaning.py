@@ -11,8 +11,9 @@ from brokers.events import CleaningStats
 from brokers.ids import Offset
 from brokers.ports import DiskError, Files
 from brokers.records.batch import BatchError, BatchHeader
-from brokers.storage.cleaning.batch_filter import BatchFilter, Left
-from brokers.storage.cleaning.batch_reading import checked_batches
+from brokers.storage.cleaning.batch_filter import BatchFilter, ToFilter
+from brokers.storage.cleaning.batch_reading import ReadBatch, ReadBatches, checked_chunks
+from brokers.storage.cleaning.batch_rebuilding import NOTHING, Left, emptied, unchanged
 from brokers.storage.cleaning.cleaned_writing import CleanedWriting
 from brokers.storage.cleaning.cleaning_plan import (
     CleanedSegment,
@@ -21,13 +22,7 @@ from brokers.storage.cleaning.cleaning_plan import (
     CleaningPlan,
     PlannedSegment,
 )
-from brokers.storage.cleaning.key_mapping import (
-    STEP_BYTES,
-    KeyMapping,
-    TooManyKeys,
-    marker_of,
-    path_of,
-)
+from brokers.storage.cleaning.key_mapping import KeyMapping, TooManyKeys, marker_of, path_of
 from brokers.storage.segments.log_segment import LogSegment
 
 _OFFSETS_MAX: Final = 2**31 - 1  # of one segment: its indexes hold relative offsets as int32
@@ -79,57 +74,73 @@ class LogCleaning:
         plan, base = self._plan, group[0].base_offset
         segment = LogSegment(self._files, plan.directory, base, plan.index_interval_bytes)
         writing = CleanedWriting(self._files, segment, plan.limits.io_bytes)
-        is_finished, is_changed, since, markers_from = False, len(group) > 1, 0, -1
+        is_finished, is_changed, markers_from = False, len(group) > 1, -1
         try:
-            for header, batch, is_last in self._batches(group):
-                left = self._filter(header, batch, filtered, is_last=is_last)
-                is_changed = is_changed or left.data is not batch
-                if left.lost_marker:
-                    markers_from = header.next_offset
-                self._count(header, left)
-                since += header.length
-                if left.data is not None:
-                    writing.add(left.header, left.data)
-                    since += left.header.length
-                if since >= STEP_BYTES:
-                    yield since
-                    since = 0
+            for chunk, is_last in self._chunks(group):
+                before = self._read + segment.size
+                for each, left in self._filtered(chunk, filtered, is_last=is_last):
+                    is_changed = is_changed or left.is_changed
+                    if left.lost_marker:
+                        markers_from = each.header.next_offset
+                    self._count(each.header, left)
+                    if left.header is not None:
+                        writing.add(left.header, left.pieces)
+                yield self._read + segment.size - before
             if is_changed:
                 writing.finish()
                 is_finished = True
         finally:
             if not is_finished:
                 writing.give_up()
-        yield since
         if is_changed:
             self._written += segment.size
             yield CleanedSegment(base, group[-1].next_offset, segment.size, markers_from)
 
-    def _batches(self, group: Group) -> Iterator[tuple[BatchHeader, memoryview, bool]]:
-        """(header, bytes, whether it is the last one of the group)."""
+    def _chunks(self, group: Group) -> Iterator[tuple[ReadBatches, bool]]:
+        """(batches, whether the last one of the group is among them)."""
         last = [each for each in group if each.size > 0][-1]
         for segment in group:
             reader, left = self._files.reader(path_of(self._plan, segment)), segment.size
             try:
-                for header, batch in checked_batches(reader, segment, self._plan.limits.io_bytes):
-                    left -= header.length
-                    yield header, batch, segment is last and left == 0
+                for chunk in checked_chunks(reader, segment, self._plan.limits.io_bytes):
+                    left -= sum(each.header.length for each in chunk.batches)
+                    yield chunk, segment is last and left == 0
             finally:
                 reader.close()
 
-    def _filter(
-        self, header: BatchHeader, batch: memoryview, filtered: BatchFilter, *, is_last: bool
-    ) -> Left:
-        """A group's last batch is kept at least as a header: so the new segment covers the offsets of the old ones."""
-        keep_empty = is_last or self._is_last_of_producer(header)
-        rules = self._mapping.rules
+    def _filtered(
+        self, chunk: ReadBatches, filtered: BatchFilter, *, is_last: bool
+    ) -> Iterator[tuple[ReadBatch, Left]]:
+        """Each batch with what is left of it. A group's last batch is kept at least as a header: so the new segment
+        covers the offsets of the old ones."""
+        known: list[Left | None] = []
+        wanted: list[ToFilter] = []
+        for number, each in enumerate(chunk.batches, 1):
+            is_needed = is_last and number == len(chunk.batches)
+            keep_empty = is_needed or self._is_last_of_producer(each.header)
+            left = self._without_records(each, filtered, keep_empty=keep_empty)
+            known.append(left)
+            if left is None:
+                wanted.append(ToFilter(each, keep_empty))
+        others = filtered.keep_all(chunk, wanted)
+        for each, left in zip(chunk.batches, known, strict=True):
+            yield each, next(others) if left is None else left
+
+    def _without_records(
+        self, batch: ReadBatch, filtered: BatchFilter, *, keep_empty: bool
+    ) -> Left | None:
+        """What is left of a batch whose records need not be looked at; None for any other."""
+        header, rules = batch.header, self._mapping.rules
         if header.is_control:
-            marker = marker_of(header, batch)
+            marker = marker_of(header, batch.data)
             is_idle = rules.is_discarded(header, marker)
-            return filtered.keep_marker(header, batch, is_idle=is_idle, keep_empty=keep_empty)
+            return filtered.keep_marker(header, batch.data, is_idle=is_idle, keep_empty=keep_empty)
         if rules.is_discarded(header, None):
-            return Left(*filtered.empty(header, keep_empty=keep_empty), 0)
-        return filtered.keep(header, batch, keep_empty=keep_empty)
+            return emptied(header, keep_empty=keep_empty)
+        if filtered.concerns(header):
+            return None
+        is_kept = header.record_count > 0 or keep_empty
+        return unchanged(header, batch.data) if is_kept else NOTHING
 
     def _is_last_of_producer(self, header: BatchHeader) -> bool:
         """Whether an active producer's last sequence, or without data its last epoch, is known from this batch."""
@@ -143,7 +154,7 @@ class LogCleaning:
     def _count(self, header: BatchHeader, left: Left) -> None:
         self._read += header.length
         self._records_read += header.record_count
-        self._records_written += left.records if left.data is not None else 0
+        self._records_written += left.records
         self._without_key += left.without_key
 
 

@@ -1,13 +1,16 @@
 """Raw records are those that `open_batch` reads, and damage is found."""
 
 import random
+from contextlib import suppress
 
+import numpy as np
 import pytest
 
 from brokers.records.batch import BatchError, parse_header
 from brokers.records.builder import NewRecord, build_batch
-from brokers.records.raw_records import keys_of, raw_records
+from brokers.records.raw_records import first_without_key, raw_records
 from brokers.records.record import open_batch
+from brokers.records.record_columns import record_columns
 
 
 def drawn(rng: random.Random) -> list[NewRecord]:
@@ -31,7 +34,8 @@ def test_they_are_the_records_of_the_batch(rng: random.Random) -> None:
         (each.offset, each.key, each.value is not None) for each in read
     ]
     assert raw[-1][1] == len(data)
-    assert keys_of(data, header.record_count) == [each.key for each in read]
+    without = [each.offset for each in read if each.key is None]
+    assert first_without_key(data, header.record_count) == next(iter(without), None)
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 11])
@@ -40,7 +44,7 @@ def test_a_batch_that_is_cut_short_is_damaged(size: int) -> None:
     with pytest.raises(BatchError):
         list(raw_records(data[:size], 1, 0))
     with pytest.raises(BatchError):
-        keys_of(data[:size], 1)
+        first_without_key(data[:size], 1)
 
 
 def test_bytes_behind_or_offsets_outside_are_damage() -> None:
@@ -53,16 +57,54 @@ def test_bytes_behind_or_offsets_outside_are_damage() -> None:
     with pytest.raises(BatchError, match="outside its batch"):
         list(raw_records(again * 2, 2, 1))
     with pytest.raises(BatchError, match="outside its batch"):
-        keys_of(again * 2, 2)
+        first_without_key(again * 2, 2)
     with pytest.raises(BatchError, match="longer than"):
         list(raw_records(bytes([10, 0, 0, 0, 90, 1, 0]), 1, 0))
 
 
 def test_any_bytes_are_records_or_damage(rng: random.Random) -> None:
     for _ in range(2_000):
-        data = rng.randbytes(rng.randrange(0, 40))
+        data, count = rng.randbytes(rng.randrange(0, 40)), rng.randrange(0, 4)
+        with suppress(BatchError):
+            found = list(raw_records(data, count, 3))
+            assert sum(end - start for start, end, *_ in found) == len(data)
+        with suppress(BatchError):
+            first_without_key(data, count)
+
+
+def test_of_a_batch_without_missing_offsets_both_say_the_same(rng: random.Random) -> None:
+    for _ in range(2_000):
+        made = drawn(rng)[: rng.choice([1, 3, 200])]
+        data = bytearray(build_batch(made, timestamp=0)[61:])
+        data[rng.randrange(min(len(data), 400))] ^= 1 << rng.randrange(8)
         try:
-            found = list(raw_records(data, rng.randrange(0, 4), 3))
+            found = list(raw_records(bytes(data), len(made), len(made) - 1))
         except BatchError:
+            with suppress(BatchError):  # a record without a key may come before the damage
+                assert first_without_key(bytes(data), len(made)) is not None
             continue
-        assert sum(end - start for start, end, *_ in found) == len(data)
+        without = [number for number, each in enumerate(found) if each[4] is None]
+        assert first_without_key(bytes(data), len(made)) == next(iter(without), None)
+
+
+def _with_a_long_zero(field: str, size: int) -> bytes:
+    """A record with one number of so many bytes, which is zero all the same."""
+    zero = b"\x80" * (size - 1) + b"\0"
+    numbers = (zero if each == field else b"\0" for each in ("time", "delta", "key"))
+    body = b"\0" + b"".join(numbers) + b"\1\0"
+    return bytes([2 * len(body)]) + body
+
+
+@pytest.mark.parametrize(("field", "at_most"), [("time", 10), ("delta", 5), ("key", 5)])
+def test_a_number_has_no_more_bytes_than_java_reads(field: str, at_most: int) -> None:
+    data = _with_a_long_zero(field, at_most)
+    assert [record[4] for record in raw_records(data, 1, 0)] == [b""]
+    assert first_without_key(data, 1) is None
+    assert record_columns(data, [(0, len(data), 1, 0, 0)]).keys(np.arange(1)) == [b""]
+    longer = _with_a_long_zero(field, at_most + 1)
+    with pytest.raises(BatchError, match="bits"):
+        list(raw_records(longer, 1, 0))
+    with pytest.raises(BatchError, match="bits"):
+        first_without_key(longer, 1)
+    with pytest.raises(BatchError, match="bits"):
+        record_columns(longer, [(0, len(longer), 1, 0, 0)])

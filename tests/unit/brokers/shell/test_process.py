@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,3 +89,11 @@ def test_the_listener_is_open_before_anybody_can_hear_that_the_node_serves(tmp_p
 
     with bound["PLAINTEXT"]:
         asyncio.run(play())
+
+
+def test_a_node_loads_nothing_that_only_its_cleaners_need() -> None:
+    program = "import sys, federation.node; print('LOADED', *{'numpy'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["LOADED"]

@@ -1,0 +1,86 @@
+"""The columns of many batches are the raw records of each, and damage is found where it is found there."""
+
+import random
+
+import pytest
+
+from brokers.records.batch import BatchError, parse_header
+from brokers.records.builder import build_batch
+from brokers.records.raw_records import RawRecord, raw_records
+from brokers.records.record import open_batch
+from brokers.records.record_columns import RecordColumns, record_columns
+from tests.unit.brokers.records.test_raw_records import drawn
+
+Row = tuple[int, int, int, bytes | None, bool]  # start, end, offset, key, has a value
+
+
+def rows(columns: RecordColumns) -> list[Row]:
+    keys = [
+        None if start < 0 else columns.data[start:end]
+        for start, end in zip(columns.key_starts, columns.key_ends, strict=True)
+    ]
+    return list(
+        zip(
+            columns.starts.tolist(),
+            columns.ends.tolist(),
+            columns.offsets.tolist(),
+            keys,
+            columns.has_value.tolist(),
+            strict=True,
+        )
+    )
+
+
+def rows_of(raw: list[RawRecord], start: int, base: int) -> list[Row]:
+    return [
+        (start + first, start + end, base + delta, key, has_value)
+        for first, end, _, delta, key, has_value in raw
+    ]
+
+
+def test_they_are_the_records_of_all_batches(rng: random.Random) -> None:
+    data, spans, wanted, times = b"gap", [], [], []
+    for base in (5, 1 << 40, 1 << 41):
+        batch = bytes(build_batch(drawn(rng), timestamp=0))
+        header, body = parse_header(batch), batch[61:]
+        raw = list(raw_records(body, header.record_count, header.last_offset_delta))
+        wanted += rows_of(raw, len(data), base)
+        times += [each.timestamp - header.base_timestamp for each in open_batch(batch)]
+        span = len(data), len(data) + len(body), header.record_count, base, len(raw) - 1
+        spans.append(span)
+        data += body + b"gap"
+    columns = record_columns(data, spans)
+    assert rows(columns) == wanted
+    assert columns.time_deltas.tolist() == times
+    assert [columns.bodies[0], columns.batches.tolist().count(1)] == [
+        next(raw_records(data[3 : spans[0][1]], *spans[0][2:3], spans[0][4]))[2] + 3,
+        spans[1][2],
+    ]
+
+
+def test_damage_is_found_where_the_slow_walk_finds_it(rng: random.Random) -> None:
+    damaged = 0
+    for _ in range(1_000):
+        made = drawn(rng)[: rng.choice([1, 2, 30])]
+        body = bytearray(build_batch(made, timestamp=0)[61:])
+        if rng.random() < 0.5:
+            body[rng.randrange(min(len(body), 300))] ^= 1 << rng.randrange(8)
+        else:
+            del body[rng.randrange(len(body)) :]
+        data, count, delta = bytes(body), len(made), len(made) - 1
+        try:
+            wanted = rows_of(list(raw_records(data, count, delta)), 0, 7)
+        except BatchError:
+            damaged += 1
+            with pytest.raises(BatchError):
+                record_columns(data, [(0, len(data), count, 7, delta)])
+            continue
+        assert rows(record_columns(data, [(0, len(data), count, 7, delta)])) == wanted
+    assert damaged > 300
+
+
+def test_a_batch_does_not_reach_into_the_next_one() -> None:
+    one = bytes(build_batch(drawn(random.Random(1))[:1], timestamp=0)[61:])
+    longer = bytes([one[0] + 2]) + one[1:]
+    with pytest.raises(BatchError, match="as long as their batch"):
+        record_columns(longer + one, [(0, len(one), 1, 0, 0), (len(one), 2 * len(one), 1, 1, 0)])
