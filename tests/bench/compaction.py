@@ -2,7 +2,8 @@
 
 A topic is filled while nothing in it is dirty enough to be cleaned; then the ratio is lowered, and the time is taken
 until the cleaner's checkpoint says that everything but the active segment is clean. Figures are bytes of input a
-second, and CPU seconds of all the node's processes.
+second, and CPU seconds of all the node's processes. A second topic is compacted the same way while a producer writes
+to a third, one record at a time: how long it waited, and how long it did before.
 """
 
 import argparse
@@ -12,6 +13,8 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import quantiles
+from threading import Event, Thread
 from typing import NamedTuple
 
 import psutil
@@ -25,13 +28,17 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from tests.bench import answers, topics
+from tests.bench.connection import Connection
+from tests.bench.latency import Record
 from tests.bench.peer import jars
 from tests.bench.peer.kafka import Kafka
 from tests.bench.systems import SOURCE
 from tests.process.nodes import BrokerProcess
 
-TOPIC = "table"
-FOLDER = f"{TOPIC}-0"
+TOPIC, WATCHED, BESIDE = "table", "watched", "beside"
+PAUSE_S = 0.002  # between two records of the producer beside
+AT_REST_S = 3
 PATIENCE_S = 600
 POLL_S = 0.02
 SETTINGS = {"log.cleaner.backoff.ms": 50}
@@ -53,20 +60,25 @@ class Node(NamedTuple):
 
 
 class Compacted(NamedTuple):
-    """One measure: bytes of input and output, wall and CPU seconds."""
+    """One measure: bytes of input and output, wall and CPU seconds, and what a producer waited, in milliseconds."""
 
     name: str
     input_bytes: int
     output_bytes: int
     seconds: float
     cpu_seconds: float
+    at_rest_ms: tuple[float, float] = (0, 0)  # p50 and p99
+    meanwhile_ms: tuple[float, float] = (0, 0)
 
     def __str__(self) -> str:
         rate = self.input_bytes / 1e6 / self.seconds
         per_gb = self.cpu_seconds / (self.input_bytes / 1e9)
         return (
             f"{self.name:10} {rate:8.0f} MB/s of input, {per_gb:6.1f} CPU-s/GB,"
-            f" {self.input_bytes / 1e6:.0f} MB to {self.output_bytes / 1e6:.0f} MB"
+            f" {self.input_bytes / 1e6:.0f} MB to {self.output_bytes / 1e6:.0f} MB;"
+            " a record is acknowledged after p50 / p99"
+            " {:.2f} / {:.2f} ms".format(*self.meanwhile_ms)
+            + ", at rest {:.2f} / {:.2f}".format(*self.at_rest_ms)
         )
 
 
@@ -84,10 +96,35 @@ def kafka(directory: Path) -> Node:
     return Node("kafka", region.bootstrap, region.pids[0], directory / SOURCE, peer.down)
 
 
-def fill(node: Node, megabytes: int, keys: int, codec: str) -> None:
+class Beside(Thread):
+    """A producer with one record at a time under way."""
+
+    def __init__(self, bootstrap: str) -> None:
+        super().__init__()
+        self._address = bootstrap
+        self._is_ended = Event()
+        self.delays_ms: list[float] = []
+
+    def run(self) -> None:
+        record = Record(BESIDE)
+        with Connection(self._address) as connection:
+            while not self._is_ended.wait(PAUSE_S):
+                sent = record.send(connection)
+                answers.produced(connection.receive())
+                self.delays_ms.append((time.monotonic_ns() - sent) / 1e6)
+
+    def end(self) -> tuple[float, float]:
+        """p50 and p99, in milliseconds."""
+        self._is_ended.set()
+        self.join()
+        found = quantiles(self.delays_ms, n=100)
+        return found[49], found[98]
+
+
+def fill(node: Node, topic: str, megabytes: int, keys: int, codec: str) -> None:
     """Records of 1 KB, of keys that each come again."""
     admin = AdminClient({"bootstrap.servers": node.bootstrap})
-    admin.create_topics([NewTopic(TOPIC, 1, 1, config=TOPIC_SETTINGS)])[TOPIC].result(PATIENCE_S)
+    admin.create_topics([NewTopic(topic, 1, 1, config=TOPIC_SETTINGS)])[topic].result(PATIENCE_S)
     producer = Producer(
         {"bootstrap.servers": node.bootstrap, "linger.ms": 20, "compression.type": codec,
          "enable.idempotence": True, "queue.buffering.max.messages": 20_000}
@@ -98,7 +135,7 @@ def fill(node: Node, megabytes: int, keys: int, codec: str) -> None:
         key = b"key-%08d" % rng.randrange(keys)
         while True:
             try:
-                producer.produce(TOPIC, rng.choice(values), key)
+                producer.produce(topic, rng.choice(values), key)
                 break
             except BufferError:
                 producer.poll(0.1)
@@ -106,34 +143,52 @@ def fill(node: Node, megabytes: int, keys: int, codec: str) -> None:
     assert producer.flush(PATIENCE_S) == 0
 
 
-def compact(node: Node) -> Compacted:
+def measured(node: Node, options: argparse.Namespace) -> Compacted:
+    """Compact a topic with nothing else to do, and one with a producer beside."""
+    fill(node, TOPIC, options.megabytes, options.keys, options.codec)
+    quiet = compact(node, TOPIC)
+    fill(node, WATCHED, options.megabytes, options.keys, options.codec)
+    topics.create(node.bootstrap, BESIDE, 1)
+    at_rest = Beside(node.bootstrap)
+    at_rest.start()
+    time.sleep(AT_REST_S)
+    before = at_rest.end()
+    meanwhile = Beside(node.bootstrap)
+    meanwhile.start()
+    compact(node, WATCHED)
+    return quiet._replace(at_rest_ms=before, meanwhile_ms=meanwhile.end())
+
+
+def compact(node: Node, topic: str) -> Compacted:
     """Lower the ratio, and wait until all but the active segment is clean."""
-    before = sealed_bytes(node)
+    before = sealed_bytes(node, topic)
     used, began = cpu_seconds(node.pid), time.perf_counter()
     entry = ConfigEntry(
         "min.cleanable.dirty.ratio", "0.01", incremental_operation=AlterConfigOpType.SET
     )
-    place = ConfigResource(ResourceType.TOPIC, TOPIC, incremental_configs=[entry])
+    place = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
     admin = AdminClient({"bootstrap.servers": node.bootstrap})
     admin.incremental_alter_configs([place])[place].result(PATIENCE_S)
-    while checkpoint(node) <= 0:
+    while checkpoint(node, topic) <= 0:
         if time.perf_counter() - began > PATIENCE_S:
-            raise RuntimeError(f"{node.name} has not compacted {TOPIC} in {PATIENCE_S} s")
+            raise RuntimeError(f"{node.name} has not compacted {topic} in {PATIENCE_S} s")
         used = min(used, cpu_seconds(node.pid))
         time.sleep(POLL_S)
     seconds = time.perf_counter() - began
-    return Compacted(node.name, before, sealed_bytes(node), seconds, cpu_seconds(node.pid) - used)
+    used = cpu_seconds(node.pid) - used
+    return Compacted(node.name, before, sealed_bytes(node, topic), seconds, used)
 
 
-def sealed_bytes(node: Node) -> int:
+def sealed_bytes(node: Node, topic: str) -> int:
     """The bytes of all segments but the active one, without what Kafka has still to delete."""
-    return sum(each.stat().st_size for each in sorted((node.data / FOLDER).glob("*.log"))[:-1])
+    folder = node.data / f"{topic}-0"
+    return sum(each.stat().st_size for each in sorted(folder.glob("*.log"))[:-1])
 
 
-def checkpoint(node: Node) -> int:
+def checkpoint(node: Node, topic: str) -> int:
     path = node.data / "cleaner-offset-checkpoint"
     lines = path.read_text().splitlines()[2:] if path.exists() else []
-    return next((int(line.split()[2]) for line in lines if line.startswith(f"{TOPIC} 0 ")), 0)
+    return next((int(line.split()[2]) for line in lines if line.startswith(f"{topic} 0 ")), 0)
 
 
 def cpu_seconds(pid: int) -> float:
@@ -156,8 +211,7 @@ def main() -> None:
         for start in (ours, kafka):
             node = start(Path(directory) / start.__name__)
             try:
-                fill(node, options.megabytes, options.keys, options.codec)
-                found.append(compact(node))
+                found.append(measured(node, options))
             finally:
                 node.stop()
     if options.json:
