@@ -1,6 +1,6 @@
 """What a core may be handed by its host. Nothing here waits."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from brokers.ids import Buffer, Buffers
@@ -151,6 +151,12 @@ class Files(Protocol):
     def rename_several(self, renames: Sequence[tuple[str, str]]) -> None:
         """Rename files of one directory, each to a name that may be another's, with one sync of it. A crash before the
         end leaves any of them."""
+
+    def begin_changes(
+        self, removed: Sequence[str], renames: Sequence[tuple[str, str]]
+    ) -> Callable[[], None]:
+        """Remove and rename files of one directory, each to a name that may be another's. The result makes that
+        durable, in any thread, and raises `DiskError`. A crash before its end leaves any of the changes."""
 
     def make_directory(self, path: str) -> None: ...
 

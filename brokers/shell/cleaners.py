@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
+from concurrent.futures import Executor
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
@@ -13,6 +14,7 @@ from brokers.shell.cleaner_jobs import job_line, parse_result
 from brokers.shell.files import DiskFiles
 from brokers.storage.cleaning.cleaning_plan import CleanedSegment, CleaningDone, CleaningFailed
 from brokers.storage.cleaning.cleanings import Cleaning, Cleanings
+from brokers.storage.cleaning.swapping import Swap
 from brokers.storage.log_manager import LogManager
 from brokers.storage.storage import Storage
 
@@ -28,10 +30,14 @@ FeedResult = Callable[[Callable[[], list[Any]]], None]
 
 
 class Cleaners:
-    """`begin` when the storage has logs to clean. `feed_result` feeds the events of a storage's operation."""
+    """`begin` when the storage has logs to clean. `feed_result` feeds the events of a storage's operation; syncs are
+    done in `threads`."""
 
-    def __init__(self, storage: Storage | LogManager, feed_result: FeedResult) -> None:
+    def __init__(
+        self, storage: Storage | LogManager, feed_result: FeedResult, threads: Executor
+    ) -> None:
         self._storage = storage
+        self._threads = threads
         self._feed_result = feed_result
         self._idle: list[tuple[asyncio.subprocess.Process, asyncio.TimerHandle]] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -75,14 +81,20 @@ class Cleaners:
                 if not isinstance(result, CleanedSegment):
                     self._rest(process)
                     return result
-                if not self._is_stopped:
-                    self._feed_result(partial(cleanings.swap, partition, cleaning, result))
+                await self._swap(cleanings.begin_swap(partition, cleaning, result))
         finally:
             cleaning.on_give_up = lambda: None
             if all(each is not process for each, _ in self._idle):
                 _kill(process)
                 await process.wait()
         return CleaningFailed("the cleaner's process has ended", is_final=False)
+
+    async def _swap(self, swap: Swap) -> None:
+        """The changes in the loop, what makes them durable in a thread."""
+        while not swap.is_over and not self._is_stopped:
+            self._feed_result(swap.advance)
+            if not swap.is_over:
+                await asyncio.get_running_loop().run_in_executor(self._threads, swap.sync)
 
     async def _process(self) -> asyncio.subprocess.Process:
         if self._idle:

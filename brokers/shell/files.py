@@ -1,16 +1,17 @@
 """The real disk behind the `Files` port: one data directory, plain system calls, a bounded cache of open files.
 
 Called from the node's loop, except `sync`, `touch`, `reader` and `writer`, which a worker thread may call while the
-loop appends to the same file: they open the file themselves and share only a set of names and its lock. The result of
-`begin_append` writes to the file that the loop opened, which stays open until then.
+loop appends to the same file: they open the file themselves and share only a set of names and its lock, as the result
+of `begin_changes` does. That of `begin_append` writes to the file that the loop opened, which stays open until then.
 """
 
 import os
 import resource
 import shutil
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from weakref import WeakSet
@@ -184,6 +185,30 @@ class DiskFiles:
                 self.close(new_path)
                 os.rename(self._path(path), self._path(new_path))
         self._sync_folders([new_path for _, new_path in renames])
+
+    def begin_changes(
+        self, removed: Sequence[str], renames: Sequence[tuple[str, str]]
+    ) -> Callable[[], None]:
+        for path in removed:
+            with refusals(path):
+                self.close(path)
+                with suppress(FileNotFoundError):
+                    os.unlink(self._path(path))
+        for path, new_path in renames:
+            with refusals(path):
+                self._rename_open(path, new_path)
+        changed = [*removed, *(new_path for _, new_path in renames)]
+        self._synced_names.difference_update(map(os.path.dirname, changed))
+        return partial(self._sync_folders, changed)
+
+    def _rename_open(self, path: str, new_path: str) -> None:
+        """Ranges of the file are of its new name from now on, also when that is cut."""
+        handle = self._handles.get(path)
+        self.close(path)
+        self.close(new_path)
+        os.rename(self._path(path), self._path(new_path))
+        if handle is not None:
+            handle.path = new_path
 
     def _sync_folders(self, paths: Sequence[str]) -> None:
         for directory in dict.fromkeys(map(os.path.dirname, paths)):

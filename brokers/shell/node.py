@@ -75,7 +75,7 @@ class Node:
         self._threads = ThreadPoolExecutor(SYNC_THREADS, thread_name_prefix="sync")
         self._digesters = ThreadPoolExecutor(1, thread_name_prefix="digest")
         self._writers = ThreadPoolExecutor(WRITE_THREADS, thread_name_prefix="write")
-        self._cleaners = Cleaners(storage, self._feed_result)
+        self._cleaners = Cleaners(storage, self._feed_result, self._threads)
         self._loop = asyncio.get_running_loop()
         self.serving: asyncio.Future[None] = self._loop.create_future()
         self.ready: asyncio.Future[None] = self._loop.create_future()

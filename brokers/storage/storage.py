@@ -108,20 +108,24 @@ class Storage:
         reads = Reads(files, self._logs, self._fail)
         self.find = reads.find
         after_writes = self._appends.before
+
+        def settled(perform: Performer) -> Performer:
+            return self.cleanings.before(after_writes(perform))
+
         self._performers: dict[type, Performer] = {
             Append: self._appends.append,
             FlushLog: after_writes(self._flush),
             CleanLog: self.cleanings.clean,
             **reads.performers,
             Roll: after_writes(self._roll),
-            OpenLog: after_writes(self._open),
+            OpenLog: settled(self._open),
             SaveEpochs: self._save_epochs,
-            TrimLog: after_writes(self._trim),
-            TruncateLog: after_writes(self._truncate),
-            SealTail: after_writes(OrphanStore(files, self._logs).seal),
+            TrimLog: settled(self._trim),
+            TruncateLog: settled(self._truncate),
+            SealTail: settled(OrphanStore(files, self._logs).seal),
             KeepProducers: lambda each, _: self._on_log(each.partition, lambda log: log.keep(each)),
             ConfigureLog: self._configure,
-            CloseLog: after_writes(self._close),
+            CloseLog: settled(self._close),
             RemoveStrays: lambda effect, now: strays_removed(files, self.root, effect, self._logs),
             SaveHighWatermarks: self._save_high_watermarks,
             SaveState: self._perform_on_state,

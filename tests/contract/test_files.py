@@ -172,6 +172,21 @@ def test_a_renamed_file_takes_the_place_of_another(files: Files) -> None:
     assert bytes(files.read("new", 0, 100)) == b"content!"
 
 
+def test_several_files_are_removed_and_renamed_at_once_and_readers_keep_theirs(
+    files: Files,
+) -> None:
+    for name in ("a", "b", "c"):
+        files.append(name, [name.encode() * 3])
+    reference = files.refer("b", 0, 3)
+    sync = files.begin_changes(["c", "absent"], [("b", "d"), ("a", "b")])
+    assert list(files.list("")) == ["b", "d"]
+    sync()
+    assert bytes(files.read("b", 0, 9)) == b"aaa" and bytes(files.read("d", 0, 9)) == b"bbb"
+    assert bytes(reference) == b"bbb"
+    with pytest.raises(DiskError):
+        files.begin_changes([], [("absent", "e")])
+
+
 def test_a_renamed_directory_keeps_what_is_in_it(files: Files) -> None:
     files.make_directory("topic-0")
     files.append("topic-0/log", [b"data"])
@@ -364,6 +379,22 @@ def test_what_was_replaced_or_renamed_survives_a_crash() -> None:
         files.crash(random.Random(seed))
         assert bytes(files.read("kept", 0, 10)) == b"two"
         assert not files.exists("state")
+
+
+def test_changes_of_names_that_nobody_synced_are_taken_back_by_a_crash_from_the_last_on() -> None:
+    seen = set()
+    for seed in range(60):
+        files = SimFiles()
+        for name in ("a", "b"):
+            files.replace(name, name.encode())
+        sync = files.begin_changes(["b"], [("a", "c")])
+        if seed % 3 == 0:
+            sync()
+        files.crash(random.Random(seed))
+        found = tuple(files.list(""))
+        assert found == ("c",) or seed % 3
+        seen.add(found)
+    assert seen == {("a", "b"), ("a",), ("c",)}
 
 
 def test_a_full_disk_takes_what_fits_and_then_refuses_until_there_is_room() -> None:

@@ -10,9 +10,10 @@ synced may be what it was before.
 A process that is merely killed loses nothing: open the same `SimFiles` again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from brokers.ids import Buffer, Buffers
 from brokers.ports import DiskError, Rng, SyncError, Volume
@@ -110,6 +111,8 @@ class SimFiles:
         self._files: dict[str, _File] = {}
         self._unnamed: dict[str, _File] = {}  # whose names were never synced
         self._directories: dict[str, None] = {"": None}
+        # By folder, the files that had these names before each change that is not synced.
+        self._unsure: dict[str, list[list[tuple[str, _File | None]]]] = {}
         self._free: int | None = None  # bytes that the disk still takes; None: enough
         self._broken = ""  # part of the paths at which the device reports errors
         self.syncs = 0
@@ -125,6 +128,7 @@ class SimFiles:
 
     def crash(self, rng: Rng) -> None:
         """The power goes: what is not synced survives by luck."""
+        self._take_back(rng)
         for path, file in list(self._files.items()):
             if not file.named and rng.random() < 0.5:
                 del self._files[path]
@@ -139,6 +143,17 @@ class SimFiles:
         for path in list(self._directories):
             if path and not any(self._below(path)) and rng.random() < 0.5:
                 del self._directories[path]
+
+    def _take_back(self, rng: Rng) -> None:
+        """Names change on the disk in the order in which they changed in memory, up to some moment."""
+        for changes in self._unsure.values():
+            for before in reversed(changes[rng.randrange(0, len(changes) + 1) :]):
+                for path, file in before:
+                    if file is None:
+                        self._files.pop(path, None)
+                    else:
+                        self._files[path] = file
+        self._unsure.clear()
 
     def append(self, path: str, buffers: Buffers) -> int:
         self._check_device(path)
@@ -251,6 +266,7 @@ class SimFiles:
             self._move(name, new_path + name[len(path) :])
 
     def remove(self, path: str) -> None:
+        self._unsure.pop(_folder(path), None)
         for name in [path] if path in self._files else list(self._below(path)):
             del self._files[name]
             self._unnamed.pop(name, None)
@@ -264,6 +280,35 @@ class SimFiles:
     def rename_several(self, renames: Sequence[tuple[str, str]]) -> None:
         for path, new_path in renames:
             self.rename(path, new_path)
+
+    def begin_changes(
+        self, removed: Sequence[str], renames: Sequence[tuple[str, str]]
+    ) -> Callable[[], None]:
+        for path in removed:
+            self.change(path, None)
+        for path, new_path in renames:
+            self.change(path, new_path)
+        return partial(self.sync_changes, [*removed, *(new_path for _, new_path in renames)])
+
+    def change(self, path: str, new_path: str | None) -> None:
+        """Remove a file, or rename it; a crash may take that back until the folder is synced."""
+        self._check_device(path)
+        paths = [path] if new_path is None else [path, new_path]
+        before = [(each, self._files.get(each)) for each in paths]
+        if new_path is not None:
+            if path not in self._files:
+                raise DiskError(f"{path}: No such file or directory")
+            self._move(path, new_path)
+        elif self._files.pop(path, None) is not None:
+            self._unnamed.pop(path, None)
+        self._unsure.setdefault(_folder(path), []).append(before)
+
+    def sync_changes(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            self._check_device(path)
+            if self.ailing:
+                raise DiskError(f"{path}: the device reports errors; check the disk")
+            self._sync_names(path)
 
     def make_directory(self, path: str) -> None:
         parts = path.split("/")
@@ -305,7 +350,8 @@ class SimFiles:
         return (name for name in self._files if name.startswith(f"{path}/"))
 
     def _sync_names(self, path: str) -> None:
-        directory = path.rpartition("/")[0]
+        directory = _folder(path)
+        self._unsure.pop(directory, None)
         for name in [each for each in self._unnamed if each.rpartition("/")[0] == directory]:
             self._unnamed.pop(name).named = True
 
@@ -333,6 +379,10 @@ class SimFiles:
         taken = min(size, self._free)
         self._free -= taken
         return taken
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def _is_in(name: str, directory: str) -> bool:

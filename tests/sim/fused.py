@@ -1,5 +1,7 @@
 """A disk whose process may end just before any operation that changes it."""
 
+from collections.abc import Sequence
+
 from brokers.ids import Buffer, Buffers
 from tests.sim.files import SimFiles
 
@@ -41,3 +43,11 @@ class Fused(SimFiles):
     def remove(self, path: str) -> None:
         self.burn()
         super().remove(path)
+
+    def change(self, path: str, new_path: str | None) -> None:
+        self.burn()
+        super().change(path, new_path)
+
+    def sync_changes(self, paths: Sequence[str]) -> None:
+        self.burn()
+        super().sync_changes(paths)

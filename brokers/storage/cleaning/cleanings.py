@@ -1,18 +1,19 @@
 """The cleanings of the open logs of one directory. One at a time a log; the host runs their steps where it likes.
 
-`CleanLog` puts a log into `pending`. The host takes it with `begin`, hands each `CleanedSegment` to `swap` and the end
-of the cleaning to `end`. If the log was cut, trimmed or closed meanwhile, what does not fit any more is not swapped in,
-and the cleaning ends there.
+`CleanLog` puts a log into `pending`. The host takes it with `begin`, hands each `CleanedSegment` to `begin_swap` and
+the end of the cleaning to `end`. If the log was cut, trimmed or closed meanwhile, what does not fit any more is not
+swapped in, and the cleaning ends there. Whatever changes the log's segments first completes a swap that has begun.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from typing import Any
 
 from brokers.effects import CleanLog
 from brokers.events import Event, LogCleaned, SegmentsCleaned
 from brokers.ids import Instant, TopicPartition
 from brokers.ports import DiskError, Files
-from brokers.records.batch import BatchError
 from brokers.storage.cleaning.cleaned_writing import CLEANED
 from brokers.storage.cleaning.cleaning_plan import (
     CleanedSegment,
@@ -21,8 +22,9 @@ from brokers.storage.cleaning.cleaning_plan import (
     CleaningPlan,
     PlannedSegment,
 )
-from brokers.storage.cleaning.swapping import swap_in
+from brokers.storage.cleaning.swapping import Swap, Sync, swap_in
 from brokers.storage.directories.log_dir_checkpoints import LogDirCheckpoints
+from brokers.storage.logs.appends import Performer
 from brokers.storage.logs.digests import Digests
 from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.segments.log_segment import LogSegment
@@ -61,6 +63,7 @@ class Cleanings:
         self._fail = fail
         self.pending = pending
         self._under_way: dict[TopicPartition, Cleaning] = {}
+        self._swaps: dict[TopicPartition, Swap] = {}
 
     def clean(self, effect: CleanLog, now: Instant) -> list[Event]:
         """The host begins it as soon as it can."""
@@ -97,38 +100,42 @@ class Cleanings:
         cleaning = self._under_way[partition] = Cleaning(log, plan)
         return cleaning
 
-    def swap(
+    def begin_swap(
         self, partition: TopicPartition, cleaning: Cleaning, cleaned: CleanedSegment
+    ) -> Swap:
+        """A finished segment, in the order in which they come; the next one begins when this one `is_over`."""
+        swap = Swap(
+            self._swap(partition, cleaning, cleaned),
+            lambda error: self._swap_failed(partition, cleaning, error),
+        )
+        if self._under_way.get(partition) is cleaning and not cleaning.is_given_up:
+            self._swaps[partition] = swap
+        else:
+            swap.give_up()
+        return swap
+
+    def _swap_failed(
+        self, partition: TopicPartition, cleaning: Cleaning, error: DiskError
     ) -> list[Event]:
-        """A finished segment, in the order in which they come."""
-        if self._under_way.get(partition) is not cleaning or cleaning.is_given_up:
-            return []
-        log = cleaning.log
-        replaced = [
-            each
-            for each in log.segments[:-1]
-            if cleaned.base_offset <= each.base_offset < cleaned.next_offset
-        ]
-        if not self._is_unchanged(cleaning, cleaned, replaced):
-            cleaning.give_up()
-            return []
-        try:
-            self._root.save_cleaned(partition, cleaning.plan.end, cleaned.markers_from)
-            segment = self._swap(partition, log, cleaned, replaced)
-        except (DiskError, BatchError) as error:
-            cleaning.give_up()
-            return self._fail(partition, DiskError(str(error)))
-        return [
-            SegmentsCleaned(
-                partition,
-                cleaned.base_offset,
-                cleaned.next_offset,
-                segment.size,
-                segment.max_timestamp,
-                cleaning.plan.end,
-                cleaned.markers_from,
-            )
-        ]
+        cleaning.give_up()
+        return self._fail(partition, error)
+
+    def settle(self, partition: TopicPartition) -> list[Event]:
+        """Complete the swap that a log is in the middle of, in this thread."""
+        swap = self._swaps.pop(partition, None)
+        events: list[Event] = []
+        while swap is not None and not swap.is_over:
+            events += swap.advance()
+            swap.sync()
+        return events
+
+    def before(self, perform: Performer) -> Performer:
+        """Settle the log of an effect before it is performed."""
+
+        def perform_settled(effect: Any, now: Instant) -> list[Event]:
+            return self.settle(effect.partition) + perform(effect, now)
+
+        return perform_settled
 
     def _is_unchanged(
         self, cleaning: Cleaning, cleaned: CleanedSegment, replaced: Sequence[LogSegment]
@@ -144,20 +151,25 @@ class Cleanings:
         return found == planned
 
     def _swap(
-        self,
-        partition: TopicPartition,
-        log: LocalLog,
-        cleaned: CleanedSegment,
-        replaced: Sequence[LogSegment],
-    ) -> LogSegment:
+        self, partition: TopicPartition, cleaning: Cleaning, cleaned: CleanedSegment
+    ) -> Generator[Sync, None, list[Event]]:
+        log, base, end = cleaning.log, cleaned.base_offset, cleaned.next_offset
+        replaced = [each for each in log.segments[:-1] if base <= each.base_offset < end]
+        if not self._is_unchanged(cleaning, cleaned, replaced):
+            cleaning.give_up()
+            return []
         # What is below the recovery point is read for its headers only when the log is opened after a crash; and a gap
         # that a cleaning leaves there is no loss.
-        self._root.save_recovery_point(partition, log.synced_offset)
-        bases = [each.base_offset for each in replaced]
-        swap_in(self.files, log.directory, cleaned.base_offset, bases, log.discard_replaced)
-        segment = log.replace(replaced)
-        self._digests.replaced(partition)
-        return segment
+        if self._root.recovery_points.saved.get(partition, 0) < end:
+            self._root.save_recovery_point(partition, log.synced_offset)
+        complete_from, markers_from = cleaning.plan.end, cleaned.markers_from
+        self._root.save_cleaned(partition, complete_from, markers_from)
+        changed = partial(self._digests.replaced, partition)
+        segment = yield from swap_in(self.files, log, base, replaced, changed)
+        size, max_timestamp = segment.size, segment.max_timestamp
+        return [
+            SegmentsCleaned(partition, base, end, size, max_timestamp, complete_from, markers_from)
+        ]
 
     def end(
         self,
@@ -182,13 +194,16 @@ class Cleanings:
 
     def stop(self, partition: TopicPartition) -> list[Event]:
         """Give up the cleaning of a log, if there is one."""
+        events = self.settle(partition)
         is_begun = partition in self.pending or partition in self._under_way
         self.drop(partition)
-        return [_ended_early(partition)] if is_begun else []
+        return [*events, _ended_early(partition)] if is_begun else events
 
     def drop(self, partition: TopicPartition) -> None:
         """The log was closed."""
         self.pending.pop(partition, None)
+        if (swap := self._swaps.pop(partition, None)) is not None:
+            swap.give_up()
         if (begun := self._under_way.pop(partition, None)) is not None:
             begun.give_up()
 

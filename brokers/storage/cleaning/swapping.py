@@ -2,21 +2,27 @@
 
 1. The worker has synced the cleaned files, and given them their names with `.cleaned` behind.
 2. The cleaned log file is renamed to `.swap`: from then on it is the valid one.
-3. The replaced segments go (`file.delete.delay.ms`: they are renamed), the first one's log file last or not at all.
-4. The new indexes get their names, and last the log file, in place of the first one's.
+3. The replaced segments go (`file.delete.delay.ms`: they are renamed), the first one's log file too or not at all; the
+   new indexes get their names. The log is read from `.swap`.
+4. The log file gets its name, in place of the first one's.
+
+Each step is durable before the next one begins. The changes are made in the log's thread, so that nobody looks for a
+file in between; what makes them durable takes milliseconds, and any thread.
 
 A crash before step 2 leaves the old segments, and files that are removed. After it, `.swap` says what to do: its
 batches cover the offsets of the segments that it replaces, as the last one of each is kept at least as a header.
 These are Kafka's names; Kafka completes what is left here, and the other way round.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Final, TypeAlias
 
+from brokers.events import Event
 from brokers.ids import Offset
-from brokers.ports import Files
+from brokers.ports import DiskError, Files
 from brokers.records.batch import BatchError
 from brokers.storage.cleaning.cleaned_writing import CLEANED
+from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.segments.file_names import (
     DIGEST,
     INDEX,
@@ -32,37 +38,93 @@ SWAP: Final = ".swap"
 _BESIDE: Final = (INDEX, TIME_INDEX, DIGEST)
 
 
-# Removes files, or renames them to be removed later; also, if it must stay readable for a while, the last one.
-Discard: TypeAlias = Callable[[Sequence[str], str], None]
+# What makes a step durable, in any thread. Raises `DiskError`.
+Sync: TypeAlias = Callable[[], None]
+
+
+class Swap:
+    """One cleaned segment on its way into the log: `advance` in the log's thread and `sync` in any, in turn."""
+
+    def __init__(
+        self,
+        steps: Generator[Sync, None, list[Event]],
+        failed: Callable[[DiskError], list[Event]],
+    ) -> None:
+        self._steps = steps
+        self._failed = failed
+        self._sync: Sync | None = None
+        self._error: DiskError | None = None
+        self.is_over = False
+
+    def advance(self) -> list[Event]:
+        """The next step; the last one returns what has happened."""
+        if self.is_over:
+            return []
+        try:
+            if self._error is not None:
+                raise self._error
+            self._sync = next(self._steps)
+        except StopIteration as done:
+            self.give_up()
+            events: list[Event] = done.value
+            return events
+        except (DiskError, BatchError) as error:
+            self.give_up()
+            return self._failed(DiskError(str(error)))
+        return []
+
+    def sync(self) -> None:
+        """Make the step durable."""
+        if self._sync is not None:
+            try:
+                self._sync()
+            except DiskError as error:
+                self._error = error
+
+    def give_up(self) -> None:
+        """Nothing is left to do, or the log is closed: its next opening completes what has begun."""
+        self.is_over, self._sync = True, None
 
 
 def swap_in(
-    files: Files, directory: str, base: Offset, replaced: Sequence[Offset], discard: Discard
-) -> None:
-    """Steps 2 to 4, durable when they return. `replaced`: the base offsets of the old segments. Raises `DiskError`."""
-    log = f"{directory}/{file_name(base, LOG)}"
-    files.rename(log + CLEANED, log + SWAP)
-    _put_in_place(files, directory, base, replaced, discard)
+    files: Files,
+    log: LocalLog,
+    base: Offset,
+    replaced: Sequence[LogSegment],
+    changed: Callable[[], None],
+) -> Generator[Sync, None, LogSegment]:
+    """Steps 2 to 4, each with what must run before the next one -> the new segment. Raises `DiskError`, `BatchError`.
+
+    `changed` is called when the log has other segments, and when the new one has its name.
+    """
+    path = f"{log.directory}/{file_name(base, LOG)}"
+    yield files.begin_changes([], [(path + CLEANED, path + SWAP)])
+    gone = _files_of(log.directory, base, [each.base_offset for each in replaced])
+    removed, renames = log.discard_replaced(gone, path)
+    sync = files.begin_changes(removed, [*renames, *_new_indexes(files, log.directory, base)])
+    segment = log.replace(replaced, SWAP)
+    changed()
+    yield sync
+    sync = files.begin_changes([], [(path + SWAP, path)])
+    log.replacement_named(segment, SWAP)
+    changed()
+    yield sync
+    return segment
 
 
-def _put_in_place(
-    files: Files, directory: str, base: Offset, replaced: Sequence[Offset], discard: Discard
-) -> None:
-    def path(offset: Offset, suffix: str) -> str:
-        return f"{directory}/{file_name(offset, suffix)}"
-
-    gone = [path(base, suffix) for suffix in _BESIDE]
+def _files_of(directory: str, base: Offset, replaced: Sequence[Offset]) -> list[str]:
+    """All of the replaced segments but the first one's log file and producer snapshot."""
+    gone = [f"{directory}/{file_name(base, suffix)}" for suffix in _BESIDE]
     for offset in replaced:
         if offset != base:
-            gone += [path(offset, suffix) for suffix in (*_BESIDE, SNAPSHOT, LOG)]
-    log = path(base, LOG)
-    discard(gone, log)
-    renamed = [
-        (path(base, suffix) + CLEANED, path(base, suffix))
-        for suffix in (INDEX, TIME_INDEX)
-        if files.exists(path(base, suffix) + CLEANED)
-    ]
-    files.rename_several([*renamed, (log + SWAP, log)])
+            suffixes = (*_BESIDE, SNAPSHOT, LOG)
+            gone += [f"{directory}/{file_name(offset, suffix)}" for suffix in suffixes]
+    return gone
+
+
+def _new_indexes(files: Files, directory: str, base: Offset) -> list[tuple[str, str]]:
+    paths = [f"{directory}/{file_name(base, suffix)}" for suffix in (INDEX, TIME_INDEX)]
+    return [(path + CLEANED, path) for path in paths if files.exists(path + CLEANED)]
 
 
 def complete_swaps(
@@ -82,8 +144,10 @@ def complete_swaps(
             files.remove(f"{directory}/{name}")
             continue
         replaced = [each for each in bases if base <= each < end]
-        _put_in_place(
-            files, directory, base, replaced, lambda gone, log: files.remove_several(gone)
+        files.remove_several(_files_of(directory, base, replaced))
+        path = f"{directory}/{name}"
+        files.rename_several(
+            [*_new_indexes(files, directory, base), (path, path.removesuffix(SWAP))]
         )
         repairs.append(f"{directory}/{name}: put in place, up to offset {end}")
     return repairs

@@ -47,6 +47,17 @@ class Removals:
             self._files.rename_several([(path, path + DELETED) for path in found])
             self._wait([path + DELETED for path in found], delay_ms)
 
+    def changes(
+        self, paths: Sequence[str], *, delay_ms: int
+    ) -> tuple[list[str], list[tuple[str, str]]]:
+        """What `discard` would (remove, rename), for the caller's `begin_changes`, which comes at once."""
+        found = [path for path in paths if self._files.exists(path)]
+        if delay_ms <= 0:
+            return found, []
+        renames = [(path, path + DELETED) for path in found]
+        self._wait([new_path for _, new_path in renames], delay_ms)
+        return [], renames
+
     def discard_folder(self, name: str, aside: str, *, delay_ms: int) -> None:
         """Rename a folder; without a delay remove it at once. A crash leaves all of it, or a leftover."""
         self._files.close(name)

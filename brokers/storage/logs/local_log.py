@@ -100,19 +100,28 @@ class LocalLog:
         self._loaded.touch(sealed)
         self.next_offset = base_offset
 
-    def replace(self, replaced: Sequence[LogSegment]) -> LogSegment:
-        """A cleaned segment has taken the place of these, which follow one another -> the segment."""
+    def replace(self, replaced: Sequence[LogSegment], suffix: str) -> LogSegment:
+        """A cleaned segment takes the place of these, which follow one another -> the segment.
+
+        Its log file has this `suffix` to its name until `replacement_named`.
+        """
         first = self.segments.index(replaced[0])
         segment = replaced[0].successor(replaced[0].base_offset)
+        segment.path += suffix
         if not segment.trust_files():
             segment.rebuild_indexes()
         for each in replaced:
             self.undigested.pop(each, None)
             self._loaded.forget(each)
         self.segments[first : first + len(replaced)] = [segment]
-        self.undigested[segment] = None
         self._positions.clear()
         return segment
+
+    def replacement_named(self, segment: LogSegment, suffix: str) -> None:
+        """The log file of a cleaned segment has its own name now."""
+        segment.path = segment.path.removesuffix(suffix)
+        if segment.size > 0:
+            self.undigested[segment] = None
 
     def trim(self, log_start_offset: Offset) -> list[str]:
         """Remove the whole segments below an offset -> the removed files."""
@@ -151,10 +160,13 @@ class LocalLog:
             segment.paths_beside, [segment.path], delay_ms=self.file_delete_delay_ms
         )
 
-    def discard_replaced(self, gone: Sequence[str], log: str) -> None:
-        """Files of segments that a cleaned one replaces; without a delay it gets the name of `log` in its place."""
+    def discard_replaced(
+        self, gone: Sequence[str], log: str
+    ) -> tuple[list[str], list[tuple[str, str]]]:
+        """What to (remove, rename) of segments that a cleaned one replaces; without a delay it gets the name of `log`
+        in its place."""
         delay_ms = self.file_delete_delay_ms
-        self._removals.discard(gone, [log] if delay_ms > 0 else [], delay_ms=delay_ms)
+        return self._removals.changes([*gone, log] if delay_ms > 0 else gone, delay_ms=delay_ms)
 
     def save_epochs(self, entries: Sequence[tuple[LeaderEpoch, Offset]]) -> None:
         """Persist the leader-epoch history.

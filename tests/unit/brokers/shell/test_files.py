@@ -192,3 +192,12 @@ def test_a_range_knows_that_it_was_cut_though_the_file_grew_again(
     assert not files.refer("log", 0, 13).is_cut
     files.truncate("log", 3)
     assert kept.is_cut
+
+
+def test_a_range_of_a_renamed_file_knows_that_it_was_cut(tmp_path: Path) -> None:
+    files = DiskFiles(tmp_path)
+    files.append("log.swap", [b"0123456789"])
+    cut = files.refer("log.swap", 0, 6)
+    files.begin_changes([], [("log.swap", "log")])()
+    files.truncate("log", 5)
+    assert cut.is_cut

@@ -87,10 +87,11 @@ class Driver:
         events: list[Event] = []
         for effect in effects:
             events += self.storage.perform(effect, NOW)
-        self._follow(events)
+        self.follow(events)
         return events
 
-    def _follow(self, events: list[Event]) -> None:
+    def follow(self, events: list[Event]) -> None:
+        """The log is told what happened to its files."""
         for event in events:
             if isinstance(event, LogOpened):
                 self.log = Log.of(TP, event.log)
@@ -135,14 +136,14 @@ class Driver:
 
     def end_write(self, write: Write) -> list[Event]:
         events = self.storage.end_write(TP, write)
-        self._follow(events)
+        self.follow(events)
         return events
 
     def sync(self) -> list[Event]:
         events = [
             event for name in list(self.storage.unsynced) for event in self.storage.sync(name)
         ]
-        self._follow(events)
+        self.follow(events)
         return events
 
     def close(self) -> None:
@@ -155,7 +156,7 @@ class Driver:
             writing = self.storage.begin_digest(TP)
             assert all(step is None for step in writing.steps())
             events += self.storage.end_digest(TP, writing)
-        self._follow(events)
+        self.follow(events)
         return events
 
     def cleaning(self, config: LogConfig, now: int = NOW, **fields: int) -> CleanLog:
@@ -189,10 +190,16 @@ class Driver:
             for step in LogCleaning(self.files, cleaning.plan).steps():
                 events: list[Event] = []
                 if isinstance(step, CleanedSegment):
-                    events = self.storage.cleanings.swap(TP, cleaning, step)
+                    swap = self.storage.cleanings.begin_swap(TP, cleaning, step)
+                    while not swap.is_over:
+                        events = swap.advance()
+                        self.follow(events)
+                        yield events
+                        swap.sync()
+                    continue
                 elif not isinstance(step, int):
                     events = self.storage.cleanings.end(TP, cleaning, step)
-                self._follow(events)
+                self.follow(events)
                 yield events
 
     def stop(self) -> None:

@@ -6,6 +6,7 @@ after its marker is gone.
 """
 
 import random
+from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 
@@ -52,6 +53,14 @@ class Mortal(Fused):
 
     def rename_several(self, renames: list[tuple[str, str]]) -> None:
         super().rename_several(self._rng.sample(renames, len(renames)))
+
+    def begin_changes(
+        self, removed: Sequence[str], renames: Sequence[tuple[str, str]]
+    ) -> Callable[[], None]:
+        removed, renames = list(removed), list(renames)
+        return super().begin_changes(
+            self._rng.sample(removed, len(removed)), self._rng.sample(renames, len(renames))
+        )
 
 
 @dataclass

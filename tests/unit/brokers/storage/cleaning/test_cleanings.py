@@ -138,9 +138,14 @@ def _begun(driver: Driver):
     def rest():
         for step in steps:
             if not isinstance(step, int) and hasattr(step, "size"):
-                driver._follow(driver.storage.cleanings.swap(TP, cleaning, step))
+                swap = driver.storage.cleanings.begin_swap(TP, cleaning, step)
+                while not swap.is_over:
+                    driver.follow(swap.advance())
+                    yield
+                    swap.sync()
+                continue
             elif not isinstance(step, int):
-                driver._follow(driver.storage.cleanings.end(TP, cleaning, step))
+                driver.follow(driver.storage.cleanings.end(TP, cleaning, step))
             yield
 
     return rest()

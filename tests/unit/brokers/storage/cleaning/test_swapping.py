@@ -1,12 +1,17 @@
 """What a crash leaves between the steps of a swap, and what the next opening makes of it."""
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from brokers.effects import CleanLog
 from brokers.records.builder import NewRecord, build_batch
-from tests.unit.brokers.storage.cleaning.keyed import COMPACT, records, rolled, sealed
+from brokers.storage.cleaning.cleaning_plan import CleanedSegment
+from brokers.storage.cleaning.cleanings import Cleaning, Cleanings
+from brokers.storage.cleaning.log_cleaning import LogCleaning
+from tests.unit.brokers.storage.cleaning.keyed import COMPACT, DAY, keyed, records, rolled, sealed
 from tests.unit.brokers.storage.cleaning.test_cleaning_model import Killed, Mortal
 from tests.unit.brokers.storage.driver import NOW, TP, Driver
 
@@ -75,3 +80,97 @@ def test_kafkas_own_leftovers_are_removed() -> None:
     assert (
         records(driver)[:5] == OLD and driver.files_in("swap") == driver.files_in("cleaned") == []
     )
+
+
+def _begun(driver: Driver) -> tuple[Cleanings, Cleaning, list[CleanedSegment]]:
+    """A cleaning that has finished its segments, none of which is swapped in yet."""
+    end = driver.log.segments[-1].base_offset
+    driver.perform([CleanLog(TP, 0, end, NOW, DAY, 300, (), driver.limits)])
+    cleanings = driver.storage.cleanings
+    cleaning = cleanings.begin(TP)
+    steps = LogCleaning(driver.files, cleaning.plan).steps()
+    return cleanings, cleaning, [each for each in steps if isinstance(each, CleanedSegment)]
+
+
+def _restart(driver: Driver) -> None:
+    driver.storage.cleanings.drop(TP)  # what a process does ends with it
+    driver.start()
+
+
+def _close(driver: Driver) -> None:
+    driver.close()
+    driver.start()
+
+
+DURING: dict[str, Callable[[Driver], object]] = {
+    "a read": lambda driver: sealed(driver),
+    "a restart": _restart,
+    "a reopening": lambda driver: driver.open(),
+    "a clean shutdown": _close,
+    "a digest": lambda driver: driver.digest(),
+    "an append": lambda driver: keyed(driver, (b"active", b"")),
+}
+
+
+@pytest.mark.parametrize("delay_ms", [0, 60_000])
+@pytest.mark.parametrize("advances", range(5))
+@pytest.mark.parametrize("what", DURING)
+def test_whatever_comes_between_the_steps_the_log_is_the_old_or_the_new_one(
+    what: str, advances: int, delay_ms: int
+) -> None:
+    driver = written(Mortal(random.Random(1)), delay_ms)
+    cleanings, cleaning, (first, *_) = _begun(driver)
+    swap = cleanings.begin_swap(TP, cleaning, first)
+    for _ in range(advances):
+        driver.follow(swap.advance())
+        swap.sync()
+    found = sealed(driver)
+    assert found == (CLEAN if advances >= 2 else OLD)
+    DURING[what](driver)
+    assert sealed(driver)[:5] in (OLD, CLEAN) and driver.failure == ""
+    while not swap.is_over:
+        driver.follow(swap.advance())
+        swap.sync()
+    assert sealed(driver)[:5] in (OLD, CLEAN)
+    driver.start()
+    has_begun = advances > 0 or what != "a restart"
+    assert sealed(driver)[:5] == (CLEAN if has_begun else OLD)
+    assert driver.files_in(".swap") == []
+
+
+@pytest.mark.parametrize("advances", range(5))
+@pytest.mark.parametrize(("change", "left"), [("cut", [0]), ("trim", [3, 4])])
+def test_a_truncation_or_a_trim_first_completes_the_swap(
+    change: str, left: list[int], advances: int
+) -> None:
+    driver = written(disk := Mortal(random.Random(advances)))
+    cleanings, cleaning, (first, *_) = _begun(driver)
+    swap = cleanings.begin_swap(TP, cleaning, first)
+    for _ in range(advances):
+        driver.follow(swap.advance())
+        swap.sync()
+    log = driver.log
+    driver.perform(log.truncate(3) if change == "cut" else log.trim(3))
+    assert [offset for offset, _, _ in sealed(driver)] == left
+    disk.crash(random.Random(advances))
+    driver.start()
+    assert [offset for offset, _, _ in sealed(driver)] == left
+
+
+def test_a_device_that_refuses_to_sync_a_step_takes_the_log_offline_and_the_next_opening_ends_it() -> (
+    None
+):
+    for advances in range(1, 4):
+        driver = written(disk := Mortal(random.Random(1)))
+        cleanings, cleaning, (first, *_) = _begun(driver)
+        swap = cleanings.begin_swap(TP, cleaning, first)
+        for _ in range(advances):
+            disk.ailing = False
+            driver.follow(swap.advance())
+            disk.ailing = True
+            swap.sync()
+        disk.ailing = False
+        driver.follow(swap.advance())
+        assert "the device reports errors" in driver.failure and swap.is_over
+        driver.open()
+        assert sealed(driver) == CLEAN and driver.failure == ""
