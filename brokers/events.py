@@ -212,7 +212,7 @@ class SegmentsCleaned:
 
 @dataclass(frozen=True, slots=True)
 class CleaningStats:
-    """What a cleaning has read and written, and the share of the memory for keys that it used."""
+    """What a cleaning has read once it had the keys, what it has written, and the share of the keys' memory in use."""
 
     bytes_read: int = 0
     bytes_written: int = 0

@@ -81,7 +81,7 @@ class Cleanings:
                     self.files.remove(f"{log.directory}/{name}")
         segments = tuple(
             PlannedSegment(each.base_offset, log.end_of(each), each.size)
-            for each in log.segments[:-1]
+            for each in self._sealed(log)
             if each.base_offset < effect.bound and log.end_of(each) <= log.synced_offset
         )
         plan = CleaningPlan(
@@ -99,6 +99,10 @@ class Cleanings:
         )
         cleaning = self._under_way[partition] = Cleaning(log, plan)
         return cleaning
+
+    def _sealed(self, log: LocalLog) -> Sequence[LogSegment]:
+        """The active segment is appended to: it is never cleaned."""
+        return log.segments[:-1]
 
     def begin_swap(
         self, partition: TopicPartition, cleaning: Cleaning, cleaned: CleanedSegment
@@ -154,7 +158,7 @@ class Cleanings:
         self, partition: TopicPartition, cleaning: Cleaning, cleaned: CleanedSegment
     ) -> Generator[Sync, None, list[Event]]:
         log, base, end = cleaning.log, cleaned.base_offset, cleaned.next_offset
-        replaced = [each for each in log.segments[:-1] if base <= each.base_offset < end]
+        replaced = [each for each in self._sealed(log) if base <= each.base_offset < end]
         if not self._is_unchanged(cleaning, cleaned, replaced):
             cleaning.give_up()
             return []

@@ -39,7 +39,6 @@ class KeyMapping:
         self.end: Offset = plan.first_dirty_offset
         self.offsets = OffsetMap(ENTRIES_MIN, 1.0, 0)
         self.entries = ENTRIES_MIN  # that the memory has room for
-        self.bytes_read = 0
         self._is_full = False
 
     def steps(self) -> Iterator[int]:
@@ -84,7 +83,6 @@ class KeyMapping:
             for chunk in checked_chunks(reader, segment, self._plan.limits.io_bytes):
                 since += sum(each.header.length for each in chunk.batches)
                 if since >= STEP_BYTES:
-                    self.bytes_read += since
                     yield since
                     since = 0
                 self._map_chunk(chunk)
@@ -93,7 +91,6 @@ class KeyMapping:
             self.end = segment.next_offset
         finally:
             reader.close()
-            self.bytes_read += since
         yield since
 
     def _map_chunk(self, chunk: ReadBatches) -> None:

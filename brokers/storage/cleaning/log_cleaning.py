@@ -61,7 +61,7 @@ class LogCleaning:
     def _stats(self) -> CleaningStats:
         used = self._mapping.offsets.size
         return CleaningStats(
-            self._mapping.bytes_read + self._read,
+            self._read,
             self._written,
             self._records_read,
             self._records_written,

@@ -1,6 +1,6 @@
 """A log and its storage, driven the way a broker drives them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from brokers.effects import (
@@ -30,10 +30,10 @@ from brokers.log.log import Log
 from brokers.ports import Files
 from brokers.records.batch import BatchHeader, parse_header
 from brokers.records.builder import NewRecord, build_batch
-from brokers.storage.cleaning.cleaning_plan import CleanedSegment
 from brokers.storage.cleaning.log_cleaning import LogCleaning
 from brokers.storage.logs.writing import Write
 from brokers.storage.storage import Storage
+from tests.kernel.cleaning import MakeCleaning, cleaning_steps, digest_steps
 from tests.sim.files import SimFiles
 
 TP = TopicPartition("flights", 0)
@@ -62,6 +62,8 @@ class Driver:
     file_delete_delay_ms: int = 0
     writes_behind: bool = False  # then the test says when
     limits: CleaningLimits = field(default_factory=lambda: LIMITS)
+    make_cleaning: MakeCleaning = LogCleaning
+    make_storage: Callable[..., Storage] = Storage
 
     def __post_init__(self) -> None:
         self.repairs: tuple[str, ...] = ()
@@ -70,7 +72,7 @@ class Driver:
 
     def start(self) -> None:
         """What a process does: a new storage over the same disk."""
-        self.storage = Storage(
+        self.storage = self.make_storage(
             self.files,
             index_interval_bytes=self.index_interval_bytes,
             file_delete_delay_ms=self.file_delete_delay_ms,
@@ -151,11 +153,7 @@ class Driver:
 
     def digest(self) -> list[Event]:
         """Write the digests of all sealed segments that wait."""
-        events: list[Event] = []
-        while TP in self.storage.undigested:
-            writing = self.storage.begin_digest(TP)
-            assert all(step is None for step in writing.steps())
-            events += self.storage.end_digest(TP, writing)
+        events = [event for found in digest_steps(self.storage, TP) for event in found]
         self.follow(events)
         return events
 
@@ -178,29 +176,20 @@ class Driver:
         self, config: LogConfig | None = None, *, now: int = NOW, **fields: int
     ) -> list[Event]:
         """Compact the log in this thread."""
-        events = self.perform([self.cleaning(config or self.config, now, **fields)])
-        for event in self.cleaning_steps():
-            events += event
-        return events
+        events = self.begin_cleaning(config, now=now, **fields)
+        return events + [event for found in self.cleaning_steps() for event in found]
+
+    def begin_cleaning(
+        self, config: LogConfig | None = None, *, now: int = NOW, **fields: int
+    ) -> list[Event]:
+        """`cleaning_steps` does the work."""
+        return self.perform([self.cleaning(config or self.config, now, **fields)])
 
     def cleaning_steps(self) -> Iterator[list[Event]]:
         """The cleanings that wait, step by step -> the events of each step."""
-        while TP in self.storage.uncleaned:
-            cleaning = self.storage.cleanings.begin(TP)
-            for step in LogCleaning(self.files, cleaning.plan).steps():
-                events: list[Event] = []
-                if isinstance(step, CleanedSegment):
-                    swap = self.storage.cleanings.begin_swap(TP, cleaning, step)
-                    while not swap.is_over:
-                        events = swap.advance()
-                        self.follow(events)
-                        yield events
-                        swap.sync()
-                    continue
-                elif not isinstance(step, int):
-                    events = self.storage.cleanings.end(TP, cleaning, step)
-                self.follow(events)
-                yield events
+        for events in cleaning_steps(self.storage, TP, self.make_cleaning):
+            self.follow(events)
+            yield events
 
     def stop(self) -> None:
         """A clean shutdown."""
