@@ -108,7 +108,7 @@ class LocalLog:
         first = self.segments.index(replaced[0])
         segment = replaced[0].successor(replaced[0].base_offset)
         segment.path += suffix
-        if not segment.trust_files():
+        if not segment.trust_files(is_just_cleaned=True):
             segment.rebuild_indexes()
         for each in replaced:
             self.undigested.pop(each, None)

@@ -191,14 +191,21 @@ class LogSegment:
         """Drop the indexes of a sealed segment from memory."""
         self._index = self._time_index = None
 
-    def trust_files(self) -> bool:
-        """Use the sealed log and indexes; False if the indexes are wrong and must be rebuilt."""
+    def trust_files(self, *, is_just_cleaned: bool = False) -> bool:
+        """Use the sealed log and indexes; False if the indexes are wrong and must be rebuilt.
+
+        Of a segment that was just cleaned maybe no record is left, and then there is no timestamp either.
+        """
         self.size = self._files.size(self.path)
         if not (self._files.exists(self.index_path) and self._files.exists(self.time_index_path)):
             return False
         self._saved = (self._files.size(self.index_path), self._files.size(self.time_index_path))
         self.unload_indexes()
         last = self._last_entry(self.index_path, self._saved[0], OFFSET_ENTRY, (0, 0))
+        if is_just_cleaned and self._saved == (0, 0):
+            self.max_timestamp = self.max_timestamp_offset = -1
+            self._unindexed = self.size
+            return True
         newest = self._last_entry(self.time_index_path, self._saved[1], TIME_ENTRY, None)
         if last is None or newest is None or not 0 <= last[1] < self.size or min(last + newest) < 0:
             return False

@@ -95,6 +95,22 @@ def test_the_largest_timestamp_is_that_of_a_record_though_an_empty_batch_claims_
     assert driver.find(-3, 3) == (2, NOW + 2)
 
 
+def test_a_segment_without_records_is_put_in_place_as_it_was_written() -> None:
+    driver = new()
+    for _ in range(2):  # they do not fit into one segment
+        keyed(driver, (b"a", bytes(1_500)))
+        rolled(driver)
+    driver.begin_cleaning()
+    syncs = driver.files.syncs  # type: ignore[attr-defined]
+    for _ in driver.cleaning_steps():
+        pass
+    assert driver.files.syncs == syncs  # type: ignore[attr-defined]
+    assert [each.max_timestamp for each in driver.log.segments][0] == -1
+    assert driver.find(NOW, 1) == (-1, -1) and len(sealed(driver)) == 1
+    driver.start()
+    assert driver.find(NOW, 1) == (-1, -1) and len(sealed(driver)) == 1
+
+
 def test_a_log_that_was_cut_meanwhile_keeps_what_it_has() -> None:
     driver = new()
     for number in range(6):
