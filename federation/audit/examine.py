@@ -7,14 +7,20 @@ from typing import NamedTuple
 from federation.audit import plan
 from federation.audit.comparison.findings import Finding, Side
 from federation.audit.comparison.unit import Unit
-from federation.audit.cut.cut import AuditCut, Bounds
+from federation.audit.cut.cut import AuditCut, Bounds, clean_point
 from federation.audit.cut.lag import Lag, lag
 from federation.audit.options import Options
 from federation.audit.result import CannotRun
 from federation.audit.segments.checkpoints import Key
 from federation.audit.since.earlier import Earlier, Observed, earlier, topic_id
 from federation.audit.verdict.heads import heads, retention
-from federation.audit.verdict.verdicts import at_the_cut, orphan_tail, unread_replicas
+from federation.audit.verdict.holes import MISSED_MARKERS
+from federation.audit.verdict.verdicts import (
+    at_the_cut,
+    orphan_tail,
+    unclear_clean_points,
+    unread_replicas,
+)
 
 NOTHING_THERE = Bounds(None, 0, 0, 0, False)
 
@@ -61,7 +67,8 @@ def _listed(topics: Iterable[str]) -> str:
 def examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key, Examined]:
     examined = {}
     last = options.since.by_key() if options.since is not None else {}
-    prefix, cuts, holes = options.mirror_prefix, options.all_cuts(), options.all_holes()
+    prefix, cuts = options.mirror_prefix, options.all_cuts()
+    holes = [one for one in options.all_holes() if one.cause != MISSED_MARKERS]
     cut_topics = {topic for topic, _ in cuts}
     for key in keys:
         source = taken.source.get(key) or NOTHING_THERE._replace(
@@ -81,17 +88,32 @@ def examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key,
         before = Earlier()
         if options.since is not None:
             before = earlier(last.get(key), Observed(source, mirror, ids))
+            if before.until and clean_point(source, mirror) > source.log_start:
+                before = Earlier(because="compaction may have changed what was judged then")
             source = source._replace(judged_until=before.until)
         behind = lag(source, mirror, taken.at_ms)
         found = [*at_the_cut(*key, source, mirror, behind), *orphans]
         kept = retention(options.source, topic), retention(options.mirror, prefix + topic)
         found += heads(key, source, mirror, kept, holes, taken.at_ms)
+        unclear = unclear_clean_points(*key, source, mirror, is_compacted=_compacts(options, key))
+        found += unclear
         found += unread_replicas(*key, Side.SOURCE, source) + unread_replicas(
             *key, Side.MIRROR, mirror
         )
-        units = tuple(plan.units(source, mirror))
+        units = () if unclear else tuple(plan.units(source, mirror))
         examined[key] = Examined(source, mirror, behind, units, tuple(found), before, ids)
     return examined
+
+
+def _compacts(options: Options, key: Key) -> bool:
+    """Whether either region says that the topic is compacted."""
+    topic, _ = key
+    sides = (options.source, topic), (options.mirror, options.mirror_prefix + topic)
+    return any(
+        "compact" in region.facts.configs().get(name, {}).get("cleanup.policy", "")
+        for region, name in sides
+        if region.facts is not None
+    )
 
 
 def _until(bounds: Bounds, stop: int) -> Bounds:

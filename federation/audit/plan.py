@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from federation.audit.comparison.findings import Side
 from federation.audit.comparison.unit import Unit, UnitCopy
-from federation.audit.cut.cut import AuditedReplica, Bounds, compared_range
+from federation.audit.cut.cut import AuditedReplica, Bounds, clean_point, compared_range
 from federation.audit.segments.replica import Position, ReadableReplica, Stretch
 
 TASK_BYTES = 1 << 30
@@ -28,7 +28,7 @@ def units(source: Bounds, mirror: Bounds, unit_bytes: int | None = None) -> Iter
     """One unit per source segment in the compared range, in offset order; of what is agreed, on every replica.
 
     Where the batches of another replica have no boundary at a source segment's base (damage, or batches cut anew),
-    two units become one.
+    two units become one. What compaction may have changed is one unit, judged by key.
     """
     start, stop = compared_range(source, mirror)
     if source.log is None or mirror.log is None or start >= stop:
@@ -39,20 +39,35 @@ def units(source: Bounds, mirror: Bounds, unit_bytes: int | None = None) -> Iter
     from_offset, here = start, [_start(one.log, start) for _, one in replicas]
     is_fetched = any(not one.log.folder for _, one in replicas)
     step = unit_bytes or (FETCHED_UNIT_BYTES if is_fetched else UNIT_BYTES)
-    planned = source.log.boundaries(start, stop, step)
+    clean = clean_point(source, mirror)
+    planned = [one for one in source.log.boundaries(start, stop, step) if one > clean]
+    planned += [clean] if start < clean < stop else []
     for offset in _boundaries(planned, [one for _, one in replicas], start, stop):
         there = [_place(one.log, offset, stop) for _, one in replicas]
         if None in there:
             continue
+        by_key = from_offset < clean
         copies = (
-            UnitCopy(side, one.log.node, *_stretch(one.log, begin, end))
+            UnitCopy(
+                side,
+                one.log.node,
+                *_stretch(one.log, begin, _beyond(one, offset, end) if by_key else end),
+                one.clean,
+            )
             for (side, one), begin, end in zip(replicas, here, there, strict=True)
             if end is not None and one.since <= from_offset and offset <= one.until
         )
-        unit = Unit(topic, partition, from_offset, offset, tuple(copies))
+        unit = Unit(topic, partition, from_offset, offset, tuple(copies), by_key)
         if unit.of(Side.SOURCE) and unit.of(Side.MIRROR):
             yield unit
         from_offset, here = offset, [place for place in there if place is not None]
+
+
+def _beyond(one: AuditedReplica, offset: int, end: Position) -> Position:
+    """What was cleaned beyond the unit says what of it was replaced."""
+    if one.clean <= offset or one.log.is_empty:
+        return end
+    return one.log.first_at(one.clean, is_stop=True) or one.log.end
 
 
 def _boundaries(

@@ -1,10 +1,10 @@
 """An audit from its options to its result: cut, examine, compare, settle, judge."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from federation.audit.comparison.findings import Finding
-from federation.audit.comparison.unit import UnitOutcome
-from federation.audit.cut.cut import AuditCut, take
+from federation.audit.comparison.unit import UnitOutcome, never_at_rest
+from federation.audit.cut.cut import AuditCut, cleaned_since, take
 from federation.audit.engines import AuditProgress, compared
 from federation.audit.examine import Examined, chosen, examine
 from federation.audit.options import Options
@@ -23,18 +23,21 @@ from federation.audit.verdict.verdicts import PartitionVerdict, Verdict, judge, 
 def run_audit(options: Options, now: Callable[[], int], watch: AuditProgress) -> AuditResult:
     """The audit of all chosen partitions; raises CannotRun. `now` returns ms since the Unix epoch.
 
-    When files went away meanwhile (retention, a partition moved), their partitions are audited once more against a
-    fresh cut; what is then still away is unreadable.
+    When files went away meanwhile (retention, a partition moved), or what was found may be the work of a cleaning,
+    their partitions are audited once more against a fresh cut; what is then still away or changing is unreadable.
     """
     taken = _take(options, now())
     examined = examine(taken, chosen(taken, options.topics), options)
     outcomes = _compared(examined, options, watch)
     gone = {key for key, found in outcomes.items() if any(one.missing_file for one in found)}
+    gone |= _cleaned_meanwhile(examined, outcomes)
     if gone:
         taken = _take(options, now())
         fresh = examine(taken, sorted(gone), options)
         examined |= fresh
         outcomes |= _compared(fresh, options, watch)
+        for key in _cleaned_meanwhile(fresh, outcomes):
+            outcomes[key] = [never_at_rest(one) for one in outcomes[key]]
     partitions, settled = [], {}
     for key, one in sorted(examined.items()):
         settled[key] = _settled(key, one, outcomes.get(key, []), options.all_holes())
@@ -49,6 +52,18 @@ def run_audit(options: Options, now: Callable[[], int], watch: AuditProgress) ->
             for row in partitions
         }
     )
+
+
+def _cleaned_meanwhile(
+    examined: Mapping[Key, Examined], outcomes: Mapping[Key, Sequence[UnitOutcome]]
+) -> set[Key]:
+    """Partitions in which something was found, and a log was compacted while it was read."""
+    return {
+        key
+        for key, one in examined.items()
+        if any(each.findings for each in outcomes.get(key, ()))
+        and (cleaned_since(one.source) or cleaned_since(one.mirror))
+    }
 
 
 def _lineage(row: PartitionVerdict, one: Examined, taken: AuditCut) -> PartitionLineage:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from federation.audit.comparison import by_key
 from federation.audit.comparison.differences import Differences, differences, unreadable
 from federation.audit.comparison.digests import Digest, digest, digest_and_walk, size
 from federation.audit.comparison.fetched_copies import in_files
@@ -44,6 +45,8 @@ def compare(unit: Unit, payload: bool) -> UnitOutcome:
 
 
 def _compare(unit: Unit, failed: Mapping[str, OSError], payload: bool) -> UnitOutcome:
+    if unit.by_key:
+        return _by_key(unit, failed)
     first, *others = unit.copies
     readings = [_read(one, failed, lambda copy: digest(copy.parts)) for one in others]
     ends = [one.parts for one in others]
@@ -54,6 +57,48 @@ def _compare(unit: Unit, failed: Mapping[str, OSError], payload: bool) -> UnitOu
         damaged = (each for one in unit.copies for each in _damaged_indexes(unit, one, source))
         return equal._replace(findings=tuple(damaged))
     return _apart(unit, [_read(one, failed, _walked) for one in unit.copies], payload)
+
+
+def _by_key(unit: Unit, failed: Mapping[str, OSError]) -> UnitOutcome:
+    """Every copy is read twice: as bytes, with its indexes, and as records."""
+    readings = [_read(one, failed, _walked) for one in unit.copies]
+    tables = {
+        each.copy.replica: by_key.read(each.copy, unit) for each in readings if each.error is None
+    }
+    source, mirror = (_speaker(readings, side) for side in (Side.SOURCE, Side.MIRROR))
+    findings = list(_unread(unit, readings, (source, mirror)))
+    for one in readings:
+        if one.error is not None:
+            continue
+        reference = source if one.copy.side is Side.SOURCE else mirror
+        about = "" if one is reference else one.copy.replica
+        found = list(tables[one.copy.replica].troubles)
+        if one is not reference and reference.error is None:
+            found += by_key.differences(
+                unit, tables[reference.copy.replica], tables[one.copy.replica]
+            )
+        findings += [each._replace(replica=about) for each in found]
+        findings += _damaged_indexes(unit, one.copy, one) if one.digest.sound else []
+    outcome = _outcome(unit, readings, source, mirror)._replace(record_counts=(0, 0))
+    if source.error is None and mirror.error is None:
+        theirs, ours = tables[source.copy.replica], tables[mirror.copy.replica]
+        findings += by_key.differences(unit, theirs, ours)
+        outcome = outcome._replace(
+            batches=theirs.batches,
+            records=len(theirs.digests),
+            held_offsets=len(theirs.digests),
+            source_digest=theirs.fingerprint(),
+            mirror_digest=ours.fingerprint(),
+        )
+    return outcome._replace(findings=tuple(findings))
+
+
+def _speaker(readings: Sequence[CopyRead], side: Side) -> CopyRead:
+    """A copy that can be read before one that cannot, and a sound one before a damaged one."""
+    return max(
+        (one for one in readings if one.copy.side is side),
+        key=lambda one: (one.error is None, one.digest.sound),
+    )
 
 
 def _walked(copy: UnitCopy) -> Digest:

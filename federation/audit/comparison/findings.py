@@ -37,6 +37,7 @@ class Class(StrEnum):
     MIRROR_AHEAD = "mirror_ahead"
     UNREADABLE = "unreadable"
     KNOWN_HOLE = "known_hole"
+    KNOWN_STALE = "known_stale"
     LAG = "lag"
     EXPIRED_ON_ONE_SIDE = "expired_on_one_side"
     ORPHAN_TAIL = "orphan_tail"
@@ -63,6 +64,7 @@ MEANING = {
     Class.MIRROR_AHEAD: "the mirror goes on beyond the source's end (after a failover: audit with --cut)",
     Class.UNREADABLE: "the side named could not be read here",
     Class.KNOWN_HOLE: "skipped by the link, and in its hole ledger",
+    Class.KNOWN_STALE: "deleted at the source, and the ledger says that its deletion marker was missed",
     Class.LAG: "not mirrored yet at the cut",
     Class.EXPIRED_ON_ONE_SIDE: "below the other side's log start",
     Class.ORPHAN_TAIL: "what the old source has beyond the cut of a failover",
@@ -76,7 +78,9 @@ MEANING = {
 }
 
 UNKNOWNS = frozenset({Class.UNREADABLE, Class.NOT_ASKED})
-NOTES = frozenset({Class.LAG, Class.EXPIRED_ON_ONE_SIDE, Class.KNOWN_HOLE, Class.ORPHAN_TAIL})
+NOTES = frozenset(
+    {Class.LAG, Class.EXPIRED_ON_ONE_SIDE, Class.KNOWN_HOLE, Class.KNOWN_STALE, Class.ORPHAN_TAIL}
+)
 
 
 def severity_of(kind: Class, side: Side) -> Severity:

@@ -6,18 +6,22 @@ Units travel to workers and outcomes back as JSON: lists in field order.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from federation.audit.comparison.findings import Finding, Side, from_row
+from federation.audit.comparison.findings import Class, Finding, Side, from_row
 from federation.audit.segments.batches import Part
 from federation.audit.segments.replica import FetchRange, Stretch
 
 
 class UnitCopy(NamedTuple):
-    """What one replica has of a unit's offsets: in files, or on a broker from which it is still to be fetched."""
+    """What one replica has of a unit's offsets: in files, or on a broker from which it is still to be fetched.
+
+    Compaction may have changed what lies below `clean`. Of a unit that is judged by key, the parts go on up to there.
+    """
 
     side: Side
     node: str
     parts: tuple[Part, ...]
     fetched: FetchRange | None = None
+    clean: int = 0
 
     @property
     def replica(self) -> str:
@@ -42,13 +46,17 @@ class Pair(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """Offsets [from_offset, to_offset) of a partition, and where each replica's bytes of them are."""
+    """Offsets [from_offset, to_offset) of a partition, and where each replica's bytes of them are.
+
+    `by_key`: compaction may have changed them in any of the replicas.
+    """
 
     topic: str
     partition: int
     from_offset: int
     to_offset: int
     copies: tuple[UnitCopy, ...]
+    by_key: bool = False
 
     @property
     def size(self) -> int:
@@ -85,6 +93,16 @@ class UnitOutcome(NamedTuple):
     record_counts: tuple[int, int] | None = None
 
 
+def never_at_rest(outcome: UnitOutcome) -> UnitOutcome:
+    """What was found may be the work of a cleaning that went on while the unit was read: it is not known (P11)."""
+    if not outcome.findings:
+        return outcome
+    evidence = '{"error": "the log was compacted while it was read"}'
+    where = outcome.topic, outcome.partition, outcome.from_offset, outcome.to_offset
+    finding = Finding(*where, Class.UNREADABLE, Side.BOTH, outcome.from_offset, evidence=evidence)
+    return outcome._replace(findings=(finding,))
+
+
 def outcome_from_row(row: Sequence[Any]) -> UnitOutcome:
     outcome = UnitOutcome(*row)
     counts = outcome.record_counts
@@ -101,7 +119,8 @@ def unit_from_row(row: Sequence[Any]) -> Unit:
             node,
             tuple(Part(*part) for part in parts),
             FetchRange(*fetched) if fetched is not None else None,
+            clean,
         )
-        for side, node, parts, fetched in row[4]
+        for side, node, parts, fetched, clean in row[4]
     )
-    return Unit(row[0], row[1], row[2], row[3], tuple(copies))
+    return Unit(row[0], row[1], row[2], row[3], tuple(copies), row[5])

@@ -44,11 +44,13 @@ class Ends(NamedTuple):
 
 
 class AuditedReplica(NamedTuple):
-    """One replica, which is judged from `since` on, where its files begin, and below `until`."""
+    """One replica, which is judged from `since` on, where its files begin, and below `until`. Compaction may have
+    changed what lies below `clean`; -1: nobody says up to where."""
 
     log: ReadableReplica
     since: int
     until: int
+    clean: int = 0
 
 
 class Bounds(NamedTuple):
@@ -165,6 +167,29 @@ def _checkpoints(directories: Sequence[DataDir], name: str) -> dict[str, dict[Ke
     return {one.path: checkpoints.read(one.path, name) for one in directories}
 
 
+def _clean_points(directories: Sequence[DataDir]) -> dict[str, dict[Key, int]]:
+    """By directory, after its logs were listed: a node writes that a log is cleaned before it is. Kafka's checkpoint is
+    the lower bound for other brokers' directories."""
+    found = {}
+    for one in directories:
+        kafka = checkpoints.read(one.path, checkpoints.CLEANER_OFFSETS)
+        own = checkpoints.read(one.path, checkpoints.COMPLETE_FROM)
+        found[one.path] = _furthest((kafka, own))
+    return found
+
+
+def cleaned_since(bounds: Bounds) -> bool:
+    """Whether a replica that is read from files may have been compacted since the cut was taken."""
+    for one in bounds.replicas:
+        if one.log.folder:
+            directory = DataDir(os.path.dirname(one.log.folder))
+            key = one.log.topic, one.log.partition
+            now = _clean_points([directory])[directory.path].get(key, 0)
+            if now != one.clean:
+                return True
+    return False
+
+
 def _furthest(read: Iterable[Mapping[Key, int]]) -> dict[Key, int]:
     found: dict[Key, int] = {}
     for each in read:
@@ -192,6 +217,7 @@ def _bounds(
 ) -> dict[Key, Bounds]:
     own_starts = _checkpoints(directories, checkpoints.LOG_STARTS)
     own_ends = _checkpoints(directories, checkpoints.HIGH_WATERMARKS)
+    cleaned = _clean_points(directories)
     listed_starts = _listed_starts(region, ends)
     facts = region.facts.partitions() if region.facts is not None else {}
     keys = sorted(logs.keys() | ends.offsets.keys() | facts.keys())
@@ -200,7 +226,7 @@ def _bounds(
         choices |= _fetched(region, choices, ends)
     bounds = {}
     for key, choice in choices.items():
-        side = _Side(key, own_starts, own_ends, choice)
+        side = _Side(key, own_starts, own_ends, cleaned, choice)
         listed = ends.source == "listed" and key in ends.offsets
         bounds[key] = side.bounds(ends.offsets.get(key, 0), listed, listed_starts.get(key))
     return bounds
@@ -226,6 +252,7 @@ class _Side(NamedTuple):
     key: Key
     own_starts: Mapping[str, Mapping[Key, int]]
     own_ends: Mapping[str, Mapping[Key, int]]
+    cleaned: Mapping[str, Mapping[Key, int]]
     choice: ReplicaChoice
 
     def bounds(self, promised: int, listed: bool, listed_start: int | None) -> Bounds:
@@ -239,7 +266,9 @@ class _Side(NamedTuple):
             own = self.own_ends.get(os.path.dirname(log.folder), {}).get(self.key, 0)
             untils.append(min(own, log.end_offset, agreed))
         replicas = [
-            AuditedReplica(log, log.first_offset if log.first_offset > lowest else 0, until)
+            AuditedReplica(
+                log, log.first_offset if log.first_offset > lowest else 0, until, self._clean(log)
+            )
             for log, until in zip(logs, untils, strict=True)
         ]
         return Bounds(
@@ -254,6 +283,11 @@ class _Side(NamedTuple):
             self.choice.known,
         )
 
+    def _clean(self, log: ReadableReplica) -> int:
+        if not log.folder:
+            return -1
+        return self.cleaned.get(os.path.dirname(log.folder), {}).get(self.key, 0)
+
     def _start(self, lowest: int) -> int:
         """The lowest offset that a replica has a file for, unless a checkpoint says that the log starts later."""
         return max(lowest, *(one.get(self.key, 0) for one in self.own_starts.values()))
@@ -266,6 +300,11 @@ def _listed_starts(region: AuditedRegion, ends: Ends) -> dict[Key, int]:
         return offsets(region.bootstrap, list(ends.offsets), Which.EARLIEST)
     except Unanswered:  # the region died after its ends were listed: read its checkpoint files
         return {}
+
+
+def clean_point(source: Bounds, mirror: Bounds) -> int:
+    """Below it compaction may have changed the log of a replica."""
+    return max((one.clean for one in (*source.replicas, *mirror.replicas)), default=0)
 
 
 def compared_range(source: Bounds, mirror: Bounds) -> tuple[int, int]:

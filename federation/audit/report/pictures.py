@@ -8,7 +8,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from federation.audit.comparison.findings import Class, Finding, Severity
+from federation.audit.comparison.findings import NOTES, Class, Finding, Severity
 from federation.audit.verdict.verdicts import PartitionVerdict, Verdict
 
 ROWS_MAX = 40
@@ -18,6 +18,7 @@ COLOURS = {
     Class.LAG: "#f0c75e",
     Class.EXPIRED_ON_ONE_SIDE: "#cfd6dc",
     Class.KNOWN_HOLE: "#8ecae6",
+    Class.KNOWN_STALE: "#a3c9a8",
     Class.ORPHAN_TAIL: "#b08968",
     Class.UNREADABLE: "#4a4e58",
     Class.MISSING_ON_MIRROR: "#d62839",
@@ -37,7 +38,7 @@ COLOURS = {
     Class.SEGMENTS_OVERLAP: "#8f2d56",
     Class.NOT_ASKED: "#8d99ae",
 }
-LIGHT = frozenset({Class.LAG, Class.EXPIRED_ON_ONE_SIDE, Class.KNOWN_HOLE, Class.ORPHAN_TAIL})
+LIGHT = NOTES
 INK, PALE = "#22303c", "#66788a"
 VERDICT_COLOURS = {Verdict.KEPT: "#1b7f5c", Verdict.BROKEN: "#c1121f", Verdict.UNKNOWN: "#8a6d00"}
 LEAST_SHARE = 0.006

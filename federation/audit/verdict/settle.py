@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from federation.audit.comparison.findings import NOTES, Class, Finding, Side, continues, joined
-from federation.audit.verdict.holes import KnownHole
+from federation.audit.verdict.holes import MISSED_MARKERS, KnownHole
 
 LACKING = {Side.MIRROR: Class.MISSING_ON_MIRROR, Side.SOURCE: Class.EXTRA_ON_MIRROR}
 """What a displaced batch of one side leaves behind at its rightful place."""
@@ -191,16 +191,29 @@ def _under_two_offsets(missing: Finding, extra: Finding) -> Finding:
 
 
 def _excused(finding: Finding, holes: Sequence[KnownHole]) -> Finding:
+    if finding.kind is Class.EXTRA_ON_MIRROR and "by_key" in json.loads(finding.evidence):
+        return _deleted_unseen(finding, holes)
     lacking = finding.kind is Class.MISSING_ON_MIRROR or (
         finding.kind is Class.EXPIRED_ON_ONE_SIDE and finding.side is Side.MIRROR
     )
     if not lacking:
         return finding
     for hole in holes:
+        if hole.cause == MISSED_MARKERS:
+            continue
         if hole.from_offset <= finding.from_offset and finding.to_offset <= hole.to_offset:
             evidence = json.dumps({"cause": hole.cause, **json.loads(finding.evidence)})
             return finding._replace(kind=Class.KNOWN_HOLE, evidence=evidence)
     return finding
+
+
+def _deleted_unseen(finding: Finding, holes: Sequence[KnownHole]) -> Finding:
+    """A record of a key that the source does not have any more, before a range in which the mirror may have missed the
+    marker that deleted it."""
+    is_known = any(
+        hole.cause == MISSED_MARKERS and finding.to_offset <= hole.from_offset for hole in holes
+    )
+    return finding._replace(kind=Class.KNOWN_STALE) if is_known else finding
 
 
 def _coalesced(findings: Sequence[Finding]) -> list[Finding]:

@@ -128,6 +128,20 @@ def unread_replicas(topic: str, partition: int, side: Side, bounds: Bounds) -> l
     return findings
 
 
+def unclear_clean_points(
+    topic: str, partition: int, source: Bounds, mirror: Bounds, *, is_compacted: bool
+) -> list[Finding]:
+    """What compaction may have changed cannot be told from what it has not: nothing is compared."""
+    found = [one.clean for one in (*source.replicas, *mirror.replicas)]
+    if -1 not in found or not (is_compacted or any(one > 0 for one in found)):
+        return []
+    needed = "the directories of all replicas: Fetch does not say up to where a log was compacted"
+    start, stop = compared_range(source, mirror)
+    evidence = json.dumps({"needed": needed})
+    kind = Class.NOT_ASKED
+    return [Finding(topic, partition, start, stop, kind, Side.NEITHER, start, evidence=evidence)]
+
+
 def orphan_tail(topic: str, partition: int, cut: int, end: int, tail: Lag) -> list[Finding]:
     """What the old source has beyond the cut that a failover stands on: lost to the new one, and no fault of it."""
     if cut >= end:
