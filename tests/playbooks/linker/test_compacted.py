@@ -1,5 +1,7 @@
 """A mirror of a compacted topic has what its source's log has, cleans itself, and says what it may lack."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,10 +10,13 @@ from brokers.ids import TopicPartition
 from brokers.records.batch import iter_headers
 from brokers.records.builder import NewRecord, build_batch
 from brokers.records.record import open_batch
-from linker.commands import ChangeMirrors, CreateLink, RestoreMirrors
+from linker.commands import ChangeMirrors, CreateLink, CreateMirror, RestoreMirrors
+from linker.frames import COMPACTED_FROM, SPOKEN, Hello, ProtocolVersions
 from linker.records.hole_ledger import HoleCause
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
+from tests.playbooks.linker.test_bidirectional import LINK as BOTH
+from tests.playbooks.linker.test_bidirectional import link_both_ways
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 
 TABLE = TopicPartition("table", 0)
@@ -25,8 +30,20 @@ CLEANER = {
 Table = dict[bytes, bytes]
 
 
-def started(**configs: str) -> World:
-    world = World()
+class Negotiating(World):
+    """The destination speaks these versions of the protocol."""
+
+    versions = SPOKEN
+    on_way_back: Callable[[], None] = staticmethod(lambda: None)  # of storms
+
+    def send(self, host: Host, stream: int, frame: Any) -> None:
+        if isinstance(frame, Hello):
+            frame = replace(frame, versions=self.versions)
+        super().send(host, stream, frame)
+
+
+def started(**configs: str) -> Negotiating:
+    world = Negotiating()
     for host in (world.source, world.destination):
         host.settings, host.works_off = CLEANER, True
     world.start()
@@ -305,3 +322,56 @@ def test_what_begins_anew_begins_where_its_source_does() -> None:
     restored(world, mirror_start_offset_spec="latest")
     assert table(world.source) == table(world.destination) != {}
     assert world.source.mirror("table").holes == ()
+
+
+def test_a_source_of_an_earlier_release_is_asked_for_nothing() -> None:
+    world = started()
+    put(world.source, a="1")
+    world.versions = ProtocolVersions(1, COMPACTED_FROM - 1)
+    linked(world, topic="table")
+    world.run(3_000)
+    assert any("upgrade it" in each.why for each in world.destination.changes)
+    assert world.destination.log("table", 0) == b""
+    world.versions = SPOKEN
+    world.cut()
+    world.run_until(lambda: caught_up(world, "table"))
+    assert table(world.destination) == {b"a": b"1"}
+
+
+def test_a_link_that_mirrors_by_names_mirrors_compacted_topics_too() -> None:
+    world = started()
+    put(world.source, a="1")
+    wanted = {
+        "auto.create.mirror.topics.enable": "true",
+        "auto.create.mirror.topics.filters": '{"topicFilters":[{"name":"table","patternType":"LITERAL",'
+        '"filterType":"INCLUDE"}]}',
+    }
+    link = CreateLink(name="west-east", configs={"bootstrap.servers": "west:9092", **wanted})
+    assert not isinstance(world.destination.ask(link), Exception)
+    world.run_until(lambda: "table" in world.destination.view.image.topics_by_name)
+    world.run_until(lambda: caught_up(world, "table"))
+    assert world.destination.view.topic_configs("table")["cleanup.policy"] == "compact"
+    assert table(world.destination) == {b"a": b"1"}
+
+
+def test_a_compacted_topic_and_its_mirror_change_places_without_a_copy() -> None:
+    world = started()
+    link_both_ways(world)
+    created = CreateMirror(link=BOTH, mirror_topic="table")
+    assert not isinstance(world.destination.ask(created), Exception)
+    put(world.source, a="1", b="1")
+    put(world.source, a="2")
+    filled(world.source)
+    world.run_until(lambda: caught_up(world, "table"))
+    cleaned(world)
+    before = records(world.source)
+    reverse = ChangeMirrors(
+        verb="reverse-and-start", link=BOTH, topics=("table",), timeout_ms=30_000
+    )
+    world.destination.ask(reverse)
+    world.run_until(lambda: ("mirror", "table") in world.source.view.image.documents)
+    world.run_until(lambda: world.source.mirror("table").shown is MirrorState.ACTIVE)
+    put(world.destination, c="new")
+    world.run_until(lambda: table(world.source).get(b"c") == b"new")
+    assert records(world.source)[: len(before)] == before  # nothing was emptied
+    assert table(world.source) == table(world.destination)

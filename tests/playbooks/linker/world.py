@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from brokers.config.broker_config import from_settings
-from brokers.effects import Changed, Hangup, Reply
+from brokers.effects import Changed, CleanLog, Hangup, Reply
 from brokers.events import Request, Started, TimeReached
 from brokers.ids import TopicPartition
 from brokers.node.broker import Broker
@@ -52,6 +52,8 @@ class Host:
         self.settings: dict[str, Any] = {}  # of its node, beside the usual ones
         self.cluster_id = f"cluster-{name}"
         self.works_off = False  # digests and cleanings
+        self.works_on: Callable[[CleanLog], CleanLog] = lambda effect: effect
+        self.on_start: Callable[[], None] = lambda: None
         self.up = False
         self._ticket = 0
 
@@ -61,7 +63,7 @@ class Host:
         config = from_settings({**given, **retention, **self.settings})
         rng = random.Random(f"{self.world.seed} {self.name}")
         self.storage = Storage(self.files, index_interval_bytes=4096)
-        broker = Broker(config, self.cluster_id, rng)
+        broker = self.broker = Broker(config, self.cluster_id, rng)
         self.linker = Linker(
             broker.view,
             rng,
@@ -75,6 +77,7 @@ class Host:
         self._alarm = Alarm(self.world, partial(self._ring, self.node))
         self.up = True
         self.ready = False
+        self.on_start()
         self.feed(Started())
         assert self.ready
 
@@ -92,7 +95,7 @@ class Host:
             return
         self._process.feed(event)
         if self.works_off:
-            work_off(self.storage, self._process.feed)
+            work_off(self.storage, self._process.feed, self.works_on)
         due = self.node.deadline
         self._alarm.set(due, None if due is None else due - self.now)
 
