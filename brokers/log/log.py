@@ -20,7 +20,7 @@ from brokers.effects import (
     TruncateLog,
 )
 from brokers.ids import NO_PRODUCER, Buffers, Instant, LeaderEpoch, Offset, TopicPartition
-from brokers.log.completeness import Completeness, gap_end
+from brokers.log.completeness import Completeness
 from brokers.log.config import LogConfig
 from brokers.log.epochs import EpochHistory
 from brokers.log.producers import ProducerStates
@@ -145,19 +145,24 @@ class Log:
         if last.leader_epoch > self.epochs.latest:
             self._assign_epochs(headers)
             effects.append(SaveEpochs(self.partition, self.epochs.entries))
-        if (gap := gap_end(headers, self.log_end_offset)) >= 0:
-            self.completeness.gap(gap)
-            effects.append(NoteGap(self.partition, gap))
-        end, max_timestamp = self.log_end_offset, -1
+        end, gap, max_timestamp = self.log_end_offset, -1, -1
         for header in headers:
             assert header.base_offset >= end, (header, end)
+            lacks_records = (
+                header.base_offset > end or header.record_count <= header.last_offset_delta
+            )
             end = header.next_offset
+            if lacks_records:
+                gap = end
             max_timestamp = max(max_timestamp, header.max_timestamp)
             if header.producer_id != NO_PRODUCER:
                 self.producers.update(header, now)
         self.log_end_offset = end
         self.segments[-1].grow(size, max_timestamp, now)
         self.segments[-1].count_index(headers, config.index_interval_bytes)
+        if gap >= 0:
+            self.completeness.gap(gap)
+            effects.append(NoteGap(self.partition, gap))
         effects.append(Append(self.partition, tuple(headers), buffers, sync, behind))
         return effects
 

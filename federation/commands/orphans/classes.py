@@ -3,6 +3,8 @@
 A producer that was cut off sends its batch again to the new primary: the same records with the same times. A program
 that begins anew sends the same content at another time, which may also be another event: who looks must decide.
 Producer ids alone prove nothing, for each region gives out its own.
+
+Where the new primary's log was compacted, what it once had may be gone again, replaced by a later record of the key.
 """
 
 import hashlib
@@ -11,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from brokers.ids import Offset
+from brokers.log.completeness import gap_end
 from brokers.records.batch import SEQUENCE_MODULUS, BatchHeader
 from brokers.records.record import Record, open_batch
 from federation.commands.orphans.reading import OrphanRecord
@@ -22,6 +25,7 @@ class OrphanClass(Enum):
 
     PRESENT = "present"  # the new primary has it: the same content with the same time, or the same sequence
     RESENT = "resent"  # the new primary has the same content with another time
+    REPLACED = "replaced"  # compacted, and it has another record of the key: nobody knows whether it had this one, too
     UNIQUE = "unique"
     TRANSACTIONAL = "transactional"  # its transaction was cut off
     CONTROL = "control"  # a marker, no record of a producer
@@ -34,12 +38,16 @@ class Successors:
         self._exact: Counter[bytes] = Counter()
         self._contents: Counter[bytes] = Counter()
         self._sequences: set[tuple[int, int, int, bytes]] = set()
+        self._keys: set[bytes] = set()
+        self._is_compacted = False  # records are missing
 
     @classmethod
     def read(cls, client: TopicClient, partition: int, since: Offset) -> "Successors":
         """From a topic that the new primary writes, or that mirrors it. Raises Failure."""
-        found = cls()
+        found, expected = cls(), since
         for header, batch in client.batches(partition, since):
+            found._is_compacted |= gap_end([header], expected) >= 0
+            expected = header.next_offset
             for record in open_batch(batch):
                 if record.offset < since:
                     continue
@@ -48,6 +56,8 @@ class Successors:
 
     def _add(self, header: BatchHeader, record: Record) -> None:
         content = _content(record)
+        if record.key is not None:
+            self._keys.add(record.key)
         self._contents[content] += 1
         self._exact[_exact(record)] += 1
         if header.base_sequence >= 0:
@@ -78,7 +88,10 @@ class Successors:
         has_same_content = _take(contents, content)
         if is_same or (orphan.sequence >= 0 and sequence in self._sequences):
             return OrphanClass.PRESENT
-        return OrphanClass.RESENT if has_same_content else OrphanClass.UNIQUE
+        if has_same_content:
+            return OrphanClass.RESENT
+        is_replaced = self._is_compacted and orphan.record.key in self._keys
+        return OrphanClass.REPLACED if is_replaced else OrphanClass.UNIQUE
 
 
 def _take(counts: Counter[bytes], key: bytes) -> bool:

@@ -1,6 +1,7 @@
 """Which orphan records the new primary has, too."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -96,3 +97,12 @@ def test_markers_and_transactions_are_neither(is_control: bool) -> None:
     data = build_batch([NewRecord(b"k", b"a")], timestamp=EARLY, transactional=not is_control)
     wanted = OrphanClass.CONTROL if is_control else OrphanClass.TRANSACTIONAL
     assert classes(Topic(batch(b"a")), orphans(data, control=is_control)) == [wanted]
+
+
+def test_what_a_compacted_topic_may_have_had_is_not_called_unique() -> None:
+    later = batch(b"later", at=LATE, offset=14)
+    (only,) = orphans(batch(b"orphan"))
+    other = replace(only, record=only.record._replace(key=b"other"))
+    assert classes(Topic(later), [only, other]) == [OrphanClass.REPLACED, OrphanClass.UNIQUE]
+    whole = batch(b"later", at=LATE, offset=10)  # nothing is missing there
+    assert classes(Topic(whole), [only]) == [OrphanClass.UNIQUE]
