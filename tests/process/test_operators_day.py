@@ -168,6 +168,21 @@ def test_a_group_is_seen_moved_and_deleted(region: Region) -> None:
     assert "there is no group billing" in region.refused("group", "describe", "billing")["error"]
 
 
+def test_levels_of_features_are_shown_and_not_lowered(region: Region) -> None:
+    found = region.done("region", "features", "describe")
+    assert found["nodes"] == [1, 2, 3]
+    assert {each["feature"]: each["finalized"] for each in found["features"]} == {
+        "causeway.version": 1, "group.version": 0, "kraft.version": 1, "metadata.version": 30,
+        "transaction.version": 0,
+    }  # fmt: skip
+    upgrade = ("region", "features", "upgrade")
+    assert region.done(*upgrade, "--latest") == {
+        "features": [], "unchanged": [], "validate_only": False,
+    }  # fmt: skip
+    lower = region.refused(*upgrade, "--feature", "metadata.version=25", "--dry-run")
+    assert "is not lowered" in lower["error"]
+
+
 def test_a_quorum_loses_a_voter_and_gets_it_back(region: Region) -> None:
     region.done("topic", "create", "everywhere", "--replication-factor", "3")
     assert region.done("region", "voters", "describe")["survives_losses"] == 1

@@ -45,7 +45,11 @@ from brokers.metadata.controller.broker_heartbeat_manager import BrokerHeartbeat
 from brokers.metadata.controller.configuration_control import alter_configs
 from brokers.metadata.controller.document_control import put_documents
 from brokers.metadata.controller.operation_descriptions import described
-from brokers.metadata.controller.operation_log import operation_records
+from brokers.metadata.controller.operation_log import (
+    begins_it,
+    is_written,
+    operation_records,
+)
 from brokers.metadata.controller.producer_id_control import allocate_producer_ids
 from brokers.metadata.image.image import Image
 from brokers.metadata.replicas.alter_partition import alter_partition
@@ -140,7 +144,9 @@ class Controller:
             case PutDocuments():
                 return put_documents(image, command, next_offset)
             case RecordOperation():
-                return ControllerResult(operation_records(self._config, image, command, now), None)
+                written = is_written(image)
+                records = operation_records(self._config, image, command, now) if written else ()
+                return ControllerResult(records, None)
             case _:
                 assert_never(command)
 
@@ -149,7 +155,9 @@ class Controller:
     ) -> tuple[Message, ...]:
         """What the operator log gets of a command that changes something."""
         operation = described(origin, command, result)
-        return () if operation is None else operation_records(self._config, image, operation, now)
+        if operation is None or not (is_written(image) or begins_it(command)):
+            return ()
+        return operation_records(self._config, image, operation, now)
 
     def _decide_on_broker(
         self,

@@ -9,6 +9,8 @@ from typing import Final
 from brokers.config.broker_config import BrokerConfig
 from brokers.ids import Instant
 from brokers.metadata.cluster.broker_registration import CAUSEWAY_VERSION
+from brokers.metadata.commands.broker_commands import UpdateFeatures
+from brokers.metadata.commands.commands import Command
 from brokers.metadata.commands.operation_commands import RecordOperation
 from brokers.metadata.image.image import Image, Operation
 from brokers.metadata.image.operation_records import operation_record
@@ -27,12 +29,22 @@ def is_written(image: Image) -> bool:
     return image.features.get(CAUSEWAY_VERSION, 0) >= OPERATION_LOG_FROM
 
 
+def begins_it(command: Command) -> bool:
+    """Whether a command raises the level to one that has the log: it is its first entry.
+
+    No node stops at the record behind the level's: each supports the level, or it would be refused.
+    """
+    return isinstance(command, UpdateFeatures) and any(
+        item.name == CAUSEWAY_VERSION and item.level >= OPERATION_LOG_FROM for item in command.items
+    )
+
+
 def operation_records(
     config: BrokerConfig, image: Image, command: RecordOperation, now: Instant
 ) -> tuple[Message, ...]:
-    """The record of a change, none where a node of the region may not know it or the log is switched off."""
+    """The record of a change, where `is_written` or `begins_it`; none where the log is switched off."""
     kept_max = config.operation_log_max_entries
-    if not is_written(image) or kept_max == 0:
+    if kept_max == 0:
         return ()
     number = image.operations[-1].number + 1 if image.operations else 0
     operation = Operation(

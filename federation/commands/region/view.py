@@ -26,6 +26,7 @@ from federation.commands.region.description import (
 )
 from federation.commands.region.disks import DiskDescription, disks_of
 from federation.commands.region.elect import elect
+from federation.commands.region.features import features
 from federation.commands.region.history import history
 from federation.commands.region.log_level import log_level
 from federation.commands.region.quorum import QuorumInfo, VoterState
@@ -56,6 +57,7 @@ region.add_command(config)
 region.add_command(elect)
 region.add_command(voters)
 region.add_command(unregister)
+region.add_command(features)
 region.add_command(metadata)
 region.add_command(history)
 region.add_command(log_level)

@@ -30,9 +30,13 @@ class BrokerDouble:
 
 
 @contextmanager
-def broker_double(answers: Answers) -> Iterator[BrokerDouble]:
+def broker_double(
+    answers: Answers, versions: ApiVersionsResponse | None = None
+) -> Iterator[BrokerDouble]:
+    """`versions` is what it says of features; it serves what it has answers for."""
     served = [ApiVersion(api_key=key, max_version=newest) for key, (newest, _) in answers.items()]
-    known = ApiVersionsResponse(api_keys=[*served, ApiVersion(api_key=ApiKey.API_VERSIONS)])
+    known = versions or ApiVersionsResponse()
+    known.api_keys = [*served, ApiVersion(api_key=ApiKey.API_VERSIONS, max_version=4)]
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:

@@ -8,12 +8,15 @@ from brokers.api import create_partitions, create_topics, delete_topics, envelop
 from brokers.config.broker_config import from_settings
 from brokers.events import Request
 from brokers.membership.envelopes import enclose
+from brokers.metadata.commands.broker_commands import FeatureUpdate, UpdateFeatures
 from brokers.metadata.commands.operation_commands import RecordOperation
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.controller.operation_log import DETAILS_MAX, RESOURCES_MAX
 from brokers.metadata.image import snapshot
+from brokers.metadata.image.replay import replay
 from brokers.security.origin import Origin
 from brokers.security.principal import KafkaPrincipal
+from brokers.wire.message import Message
 from brokers.wire.messages.topics import (
     CreatableTopic,
     CreatePartitionsRequest,
@@ -108,6 +111,20 @@ def test_a_region_of_an_older_level_and_one_that_wants_none_write_none() -> None
     without = region(operation_log_max_entries=0)
     record(without, "Change")
     assert kept(old) == kept(without) == []
+
+
+def test_the_change_that_begins_it_is_its_first_entry() -> None:
+    old = region()
+    del old.image.features["causeway.version"]
+
+    def raised(name: str) -> tuple[Message, ...]:
+        command = UpdateFeatures((FeatureUpdate(name, 1, 1),))
+        return old.controller.operation_records(old.image, ANN, command, None, old.now)
+
+    assert raised("group.version") == ()
+    (first,) = raised("causeway.version")
+    replay(old.image, [first], old.image.next_offset + 1)
+    assert [each.details for each in old.image.operations] == ["causeway.version=1"]
 
 
 @pytest.mark.parametrize("length", [DETAILS_MAX, DETAILS_MAX + 1, 100_000])
