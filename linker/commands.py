@@ -192,6 +192,13 @@ class DropRetentionHolds:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordDiscardedOrphans:
+    """-> `Topics`, of none: for the operator log, once the broker that has these sealed tails has removed them."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DescribeReplicas:
     """-> `Replicas`, of the partitions that this node leads. No topic means all."""
 
@@ -208,7 +215,7 @@ Command: TypeAlias = (
     | SetLinkSecret | ForecastMirrors | RestoreMirrors | UnfenceTopics | DescribeDrift
     | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles | ListDecisions
     | DescribeLineage | ListOperations | ListRetentionHolds | DropRetentionHolds
-    | DescribeReplicas | DescribeRegion
+    | DescribeReplicas | DescribeRegion | RecordDiscardedOrphans
 )  # fmt: skip
 
 # The newest metadata of any broker has all that these ask, or what they ask is of the broker itself.
@@ -220,4 +227,5 @@ ANSWERED_BY_ANY: Final = (
     ListOperations,
     DescribeReplicas,
     DescribeRegion,
+    RecordDiscardedOrphans,
 )

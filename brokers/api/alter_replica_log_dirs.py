@@ -11,6 +11,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
 from brokers.membership.log_dirs import Future, OwnDirectories, OwnDirectory
+from brokers.membership.operation_recorder import OperationRecorder
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.log_dirs import (
@@ -27,14 +28,18 @@ VERSIONS = (1, 2)
 class AlterReplicaLogDirsHandler:
     """Answers AlterReplicaLogDirs requests."""
 
-    def __init__(self, replicas: HostedPartitions, log_dirs: OwnDirectories) -> None:
+    def __init__(
+        self, replicas: HostedPartitions, log_dirs: OwnDirectories, recorder: OperationRecorder
+    ) -> None:
         self._replicas = replicas
         self._log_dirs = log_dirs
+        self._recorder = recorder
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
         message = request.message
         assert isinstance(message, AlterReplicaLogDirsRequest)
         effects: list[Effect] = []
+        moves: dict[TopicPartition, str] = {}
         topics: dict[str, AlterReplicaLogDirTopicResult] = {}
         for wanted in message.dirs:
             for topic in wanted.topics:
@@ -43,14 +48,20 @@ class AlterReplicaLogDirsHandler:
                 )
                 for index in topic.partitions:
                     error = KafkaError.NONE
+                    partition = TopicPartition(topic.name, index)
                     try:
-                        effects += self._move(TopicPartition(topic.name, index), wanted.path)
+                        moved = self._move(partition, wanted.path)
+                        if moved:
+                            moves[partition] = f"{partition} to {wanted.path}"
+                        effects += moved
                     except Refusal as refusal:
                         error = refusal.error
                     outcome = AlterReplicaLogDirPartitionResult(
                         partition_index=index, error_code=error
                     )
                     result.partitions.append(outcome)
+        names = [("topic", partition.topic) for partition in moves]
+        self._recorder.record(request, "AlterReplicaLogDirs", names, list(moves.values()))
         response = AlterReplicaLogDirsResponse(results=list(topics.values()))
         return [*effects, Reply(request.ticket, response)]
 

@@ -1,7 +1,8 @@
 """Levels of a node's loggers, as configurations of Kafka's resource type BROKER_LOGGER (KIP-412).
 
 They are the node's own, not the region's: DescribeConfigs and IncrementalAlterConfigs are asked of the node itself,
-nothing of them is in the metadata log, and a restart forgets them. Loggers have Python's names, levels Kafka's.
+the metadata log has nothing of them but who changed them, and a restart forgets them. Loggers have Python's names,
+levels Kafka's.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from brokers.effects import Changed, Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import BrokerId, Instant
+from brokers.membership.operation_recorder import OperationRecorder
 from brokers.metadata.commands.config_commands import ConfigOperation, ResourceType
 from brokers.metadata.requests.configs import config_operation
 from brokers.ports import ROOT_LOGGER, LogLevels
@@ -31,9 +33,12 @@ _STRING: Final = 2  # the type of a configuration
 class BrokerLoggers:
     """`log_levels` None: a node without loggers."""
 
-    def __init__(self, node_id: BrokerId, log_levels: LogLevels | None) -> None:
+    def __init__(
+        self, node_id: BrokerId, log_levels: LogLevels | None, recorder: OperationRecorder
+    ) -> None:
         self._node_id = node_id
         self._log_levels = log_levels
+        self._recorder = recorder
 
     def describe(self, node: str) -> Iterator[DescribeConfigsResourceResult]:
         """Each logger with the level in effect. Raises Refusal."""
@@ -64,6 +69,7 @@ class BrokerLoggers:
     def _alter(self, request: Request, message: IncrementalAlterConfigsRequest) -> list[Effect]:
         effects: list[Effect] = []
         responses = []
+        told: list[str] = []
         for asked in message.resources:
             response = IncrementalAlterConfigsResourceResponse(
                 resource_type=asked.resource_type,
@@ -78,6 +84,9 @@ class BrokerLoggers:
                 continue
             if not message.validate_only:
                 effects += self._set(changes)
+                told += (f"{name}={level or 'default'}" for name, level in changes.items())
+        this = [("broker-logger", str(self._node_id))] if told else []
+        self._recorder.record(request, "IncrementalAlterConfigs", this, told)
         return [
             *effects,
             Reply(request.ticket, IncrementalAlterConfigsResponse(responses=responses)),

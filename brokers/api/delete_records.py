@@ -5,10 +5,13 @@ effect that persists the new start: a crash in between brings records back, whic
 deletes them again.
 """
 
+from collections.abc import Mapping
+
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
-from brokers.ids import INTERNAL_TOPICS, Instant, Ticket, TopicPartition
+from brokers.ids import INTERNAL_TOPICS, Instant, Offset, Ticket, TopicPartition
+from brokers.membership.operation_recorder import OperationRecorder
 from brokers.metadata.commands.mirror_commands import read_only_because, superseder_of
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
@@ -25,6 +28,7 @@ from brokers.wire.messages.partition_offsets import (
 KEY = ApiKey.DELETE_RECORDS
 VERSIONS = (0, 2)
 HIGH_WATERMARK = -1
+REPARTITION_SUFFIX = "-repartition"
 
 
 class PendingTrims:
@@ -75,15 +79,19 @@ class PendingTrims:
 class DeleteRecordsHandler:
     """Answers DeleteRecords requests."""
 
-    def __init__(self, replicas: HostedPartitions, purgatory: Purgatory) -> None:
+    def __init__(
+        self, replicas: HostedPartitions, purgatory: Purgatory, recorder: OperationRecorder
+    ) -> None:
         self._replicas = replicas
         self._purgatory = purgatory
+        self._recorder = recorder
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
         message = request.message
         assert isinstance(message, DeleteRecordsRequest)
         effects: list[Effect] = []
         pending = PendingTrims(request.ticket)
+        trimmed: dict[TopicPartition, Offset] = {}
         for topic in message.topics:
             answer = DeleteRecordsTopicResult(name=topic.name)
             pending.response.topics.append(answer)
@@ -92,14 +100,31 @@ class DeleteRecordsHandler:
                     partition_index=asked.partition_index, low_watermark=-1
                 )
                 answer.partitions.append(item)
+                partition = TopicPartition(topic.name, asked.partition_index)
                 try:
-                    replica = self._admit(TopicPartition(topic.name, asked.partition_index))
+                    replica = self._admit(partition)
+                    log = replica.require_log()
+                    before = log.log_start_offset
                     effects += pending.trim(replica, asked, item)
+                    if log.log_start_offset > before:
+                        trimmed[partition] = log.log_start_offset
                 except Refusal as refusal:
                     item.error_code = refusal.error
+        self._record(request, trimmed)
         if not pending.is_done:
             self._purgatory.put(pending, message.timeout_ms, now)
         return effects + pending.answer()
+
+    def _record(self, request: Request, trimmed: Mapping[TopicPartition, Offset]) -> None:
+        """Kafka Streams deletes what it has read of its repartition topics every 30 s: nobody asks for that."""
+        told = {
+            name: offset
+            for name, offset in trimmed.items()
+            if not name.topic.endswith(REPARTITION_SUFFIX)
+        }
+        topics = [("topic", partition.topic) for partition in told]
+        details = [f"{name} below {offset}" for name, offset in told.items()]
+        self._recorder.record(request, "DeleteRecords", topics, details)
 
     def _admit(self, partition: TopicPartition) -> Replica:
         replica = self._replicas.require_leader(partition)

@@ -10,6 +10,7 @@ from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.groups.requests import CommitRequest, CommitResult
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
+from brokers.membership.operation_recorder import OperationRecorder
 from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_offsets import (
@@ -29,9 +30,12 @@ UNKNOWN_GROUP_FROM = 9  # GROUP_ID_NOT_FOUND (KIP-848); before, the generation w
 class OffsetCommitHandler:
     """Answers OffsetCommit requests."""
 
-    def __init__(self, metadata: MetadataCache, groups: Groups) -> None:
+    def __init__(
+        self, metadata: MetadataCache, groups: Groups, recorder: OperationRecorder
+    ) -> None:
         self._metadata = metadata
         self._groups = groups
+        self._recorder = recorder
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
         message = request.message
@@ -53,9 +57,16 @@ class OffsetCommitHandler:
             offsets=offsets,
             retention_ms=message.retention_time_ms if message.retention_time_ms >= 0 else None,
         )
-        self._groups.answer(
-            request.ticket, lambda answer: _response(answer, message, names, request.api_version)
-        )
+        moves = self._groups.coordinator.offset_reset(asked)
+
+        def answered(answer: CommitResult) -> OffsetCommitResponse:
+            if moves:
+                done = [move for name, move in moves.items() if not answer.errors.get(name)]
+                group = [("group", asked.group)] if done else []
+                self._recorder.record(request, "OffsetCommit", group, done)
+            return _response(answer, message, names, request.api_version)
+
+        self._groups.answer(request.ticket, answered)
         return self._groups.run(self._groups.coordinator.commit(request.ticket, asked, now), now)
 
     def _name(self, topic: OffsetCommitRequestTopic, version: int) -> str | None:

@@ -6,6 +6,7 @@ from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.groups.requests import DeleteOffsetsResult
 from brokers.ids import Instant, TopicPartition
+from brokers.membership.operation_recorder import OperationRecorder
 from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_offsets import (
@@ -22,9 +23,12 @@ VERSIONS = (0, 0)
 class OffsetDeleteHandler:
     """Answers OffsetDelete requests."""
 
-    def __init__(self, metadata: MetadataCache, groups: Groups) -> None:
+    def __init__(
+        self, metadata: MetadataCache, groups: Groups, recorder: OperationRecorder
+    ) -> None:
         self._metadata = metadata
         self._groups = groups
+        self._recorder = recorder
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
         message = request.message
@@ -35,7 +39,19 @@ class OffsetDeleteHandler:
             for item in topic.partitions
         ]
         known = [name for name in partitions if self._metadata.image.partition(name) is not None]
-        self._groups.answer(request.ticket, lambda answer: _response(answer, message))
+        had = self._groups.coordinator.committed_offsets(message.group_id)
+
+        def answered(answer: DeleteOffsetsResult) -> OffsetDeleteResponse:
+            deleted = [
+                f"{name} at {had[name].offset}"
+                for name, error in answer.errors.items()
+                if not error and name in had
+            ]
+            group = [("group", message.group_id)] if deleted else []
+            self._recorder.record(request, "OffsetDelete", group, deleted)
+            return _response(answer, message)
+
+        self._groups.answer(request.ticket, answered)
         deleting = self._groups.coordinator.delete_offsets(
             request.ticket, message.group_id, known, now
         )

@@ -155,6 +155,11 @@ class GroupCoordinator:
         records = offset_commits.commit_records(group.id, accepted, request.retention_ms, now)
         return self._appends.append(group, records, _committed(ticket, errors))
 
+    def offset_reset(self, request: CommitRequest) -> dict[TopicPartition, str]:
+        """How an administrator's commit moves offsets, as far as one can be told; empty for other commits."""
+        group = self._manager.groups.get(request.group)
+        return {} if group is None else offset_commits.reset_of(group, request)
+
     def _group_to_commit(self, request: CommitRequest) -> ClassicGroup:
         self._manager.require_coordinator(request.group)
         group = self._manager.groups.get(request.group)

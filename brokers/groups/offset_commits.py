@@ -29,6 +29,25 @@ def validate_commit(group: ClassicGroup, request: CommitRequest) -> KafkaError:
     return MEMBER_API_ERRORS[MemberApi.COMMIT][group.state]
 
 
+def reset_of(group: ClassicGroup, request: CommitRequest) -> dict[TopicPartition, str]:
+    """The moves of a commit that resets a group's offsets: it names no member, and the group has had members, or an
+    offset goes back. A standalone consumer's commits go forward, in a group that never has members."""
+    if _names_a_member(request):
+        return {}
+    moves = {
+        partition: (had.offset if (had := group.offsets.get(partition)) is not None else None, to)
+        for partition, (to, *_) in request.offsets.items()
+    }
+    goes_back = any(was is not None and to < was for was, to in moves.values())
+    if group.protocol_type is None and not goes_back:
+        return {}
+    return {
+        partition: f"{partition} to {to}" + ("" if was is None else f" from {was}")
+        for partition, (was, to) in moves.items()
+        if was != to
+    }
+
+
 def _names_a_member(request: CommitRequest) -> bool:
     return (
         request.generation > NO_GENERATION

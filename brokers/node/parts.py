@@ -20,6 +20,7 @@ from brokers.membership.controlled_shutdown import ControlledShutdown
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.membership.forwarding import ForwardingManager
 from brokers.membership.log_dirs import OwnDirectories
+from brokers.membership.operation_recorder import OperationRecorder
 from brokers.metadata.log.effects import MetadataEffect
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.broker_lifecycle import BrokerLifecycle
@@ -89,6 +90,7 @@ class Parts:
         )
         self.channel = ControllerChannel(self.controller, self.timers)
         self.forwarding = ForwardingManager(self.controller, self.channel, self.timers)
+        self.recorder = OperationRecorder(self.raft, self.forwarding, self.timers)
         self.probes = BrokerProbes(self.raft, self.controller, self.continuations, self.timers)
 
     def _make_coordinators(self, rng: Rng) -> None:

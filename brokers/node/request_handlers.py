@@ -67,7 +67,9 @@ class RequestHandlers:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._loggers = broker_loggers.BrokerLoggers(parts.config.node_id, parts.log_levels)
+        self._loggers = broker_loggers.BrokerLoggers(
+            parts.config.node_id, parts.log_levels, parts.recorder
+        )
         self._quorum = quorum_requests.QuorumHandler(
             parts.controller, parts.continuations, parts.heard
         )
@@ -103,7 +105,7 @@ class RequestHandlers:
                 p.config, p.raft, p.forwarding
             ).handle,
             delete_records.KEY: delete_records.DeleteRecordsHandler(
-                p.partitions, p.purgatory
+                p.partitions, p.purgatory, p.recorder
             ).handle,
             init_producer_id.KEY: init_producer_id.InitProducerIdHandler(
                 p.config, p.channel, p.raft
@@ -112,7 +114,7 @@ class RequestHandlers:
                 p.partitions
             ).handle,
             alter_replica_log_dirs.KEY: alter_replica_log_dirs.AlterReplicaLogDirsHandler(
-                p.partitions, p.log_dirs
+                p.partitions, p.log_dirs, p.recorder
             ).handle,
             describe_log_dirs.KEY: describe_log_dirs.DescribeLogDirsHandler(
                 p.partitions, p.continuations, p.log_dirs
@@ -137,12 +139,16 @@ class RequestHandlers:
             sync_group.KEY: sync_group.SyncGroupHandler(p.groups).handle,
             heartbeat.KEY: heartbeat.HeartbeatHandler(p.groups).handle,
             leave_group.KEY: leave_group.LeaveGroupHandler(p.groups).handle,
-            offset_commit.KEY: offset_commit.OffsetCommitHandler(p.raft, p.groups).handle,
+            offset_commit.KEY: offset_commit.OffsetCommitHandler(
+                p.raft, p.groups, p.recorder
+            ).handle,
             offset_fetch.KEY: offset_fetch.OffsetFetchHandler(p.raft, p.groups).handle,
-            offset_delete.KEY: offset_delete.OffsetDeleteHandler(p.raft, p.groups).handle,
+            offset_delete.KEY: offset_delete.OffsetDeleteHandler(
+                p.raft, p.groups, p.recorder
+            ).handle,
             describe_groups.KEY: describe_groups.DescribeGroupsHandler(p.groups).handle,
             list_groups.KEY: list_groups.ListGroupsHandler(p.groups).handle,
-            delete_groups.KEY: delete_groups.DeleteGroupsHandler(p.groups).handle,
+            delete_groups.KEY: delete_groups.DeleteGroupsHandler(p.groups, p.recorder).handle,
         }
 
     def _administration(self) -> dict[int, Handle]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from brokers.storage.logs.orphans import MANIFEST, ORPHANS, UNFINISHED_SUFFIX
+from linker.commands import Command, RecordDiscardedOrphans
 from linker.wire.v1 import admin_pb2 as pb
 
 READ_BYTES_MAX: Final = 1 << 20
@@ -45,6 +46,13 @@ class OrphanFiles:
         except OSError as error:
             reply = reply_type(error=pb.Error(code="KAFKA_STORAGE_ERROR", message=str(error)))
         return bytes(reply.SerializeToString())
+
+    def recorded(self, method: str, request: bytes, reply: bytes) -> Command | None:
+        """What the operator log gets: the tails that were discarded."""
+        if method != "DiscardOrphans" or pb.DiscardOrphansRequest.FromString(request).validate_only:
+            return None
+        names = tuple(each.name for each in pb.OrphansReply.FromString(reply).orphans)
+        return RecordDiscardedOrphans(names) if names else None
 
     def list_all(self, request: Any) -> Any:
         found = (_described(*each) for each in self._folders())

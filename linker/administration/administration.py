@@ -14,7 +14,7 @@ from linker.administration.registry import Registry, Respond
 from linker.administration.replicas import describe_replicas
 from linker.administration.restore_administration import RestoreAdministration
 from linker.administration.unfencing import unfence
-from linker.answers import Answer, Decisions, Holes
+from linker.answers import Answer, Decisions, Holes, Topics
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
@@ -37,6 +37,7 @@ from linker.commands import (
     ListMirrors,
     ListOperations,
     ListRetentionHolds,
+    RecordDiscardedOrphans,
     RestoreMirrors,
     SetLinkSecret,
     UnfenceTopics,
@@ -119,6 +120,8 @@ class Administration:
                 names = topics or tuple(self._view.image.topics_by_name)
                 replicas = describe_replicas(self._view, names, self._work, respond)
                 return self._work.add(replicas, now)
+            case RecordDiscardedOrphans():
+                return respond(Topics(()), now)
             case DescribeRegion():
                 view = self._view
                 facts = describe_region(view.image, view.topic_configs, self._work, respond)

@@ -23,6 +23,7 @@ from linker.commands import (
     DeleteLink,
     DropRetentionHolds,
     ListOperations,
+    RecordDiscardedOrphans,
     RestoreMirrors,
     SetLinkSecret,
     UnfenceTopics,
@@ -30,7 +31,7 @@ from linker.commands import (
 from linker.errors import LinkRefusal
 from linker.region_client import Effects, RegionClient
 
-LINK, MIRROR, TOPIC = "link", "mirror", "topic"
+LINK, MIRROR, TOPIC, ORPHAN = "link", "mirror", "topic", "orphan"
 _PEER_PREFIXES: Final = ("ipv4:", "ipv6:")
 
 
@@ -105,6 +106,8 @@ def _described(
         case DropRetentionHolds():
             topics = [(TOPIC, topic) for topic in command.topics]
             return "DropRetentionHolds", [(LINK, command.link or "all"), *topics], []
+        case RecordDiscardedOrphans():
+            return "DiscardOrphans", [(ORPHAN, name) for name in command.names], []
         case UnfenceTopics():
             return "UnfenceTopics", _topics(answer, TOPIC), []
     return None

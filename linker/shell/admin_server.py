@@ -34,6 +34,9 @@ class DiskMethods(Protocol):
     def answer(self, method: str, data: bytes, /) -> bytes:
         """The reply to a request; raises DecodeError for bytes that are none."""
 
+    def recorded(self, method: str, request: bytes, reply: bytes, /) -> Command | None:
+        """The command that has the operator log tell what was changed; None where nothing was."""
+
 
 class AdminServer:
     """`bind` first, so that a port in use is known before anything starts; answers from `start` on."""
@@ -52,7 +55,7 @@ class AdminServer:
         self._server = grpc.aio.server(
             options=ADMIN_SERVER_OPTIONS, maximum_concurrent_rpcs=commands_max
         )
-        self._server.add_generic_rpc_handlers((_Handlers(self.administer, disks),))
+        self._server.add_generic_rpc_handlers((_Handlers(self.administer, self._ask, disks),))
         self.perform: dict[type, Callable[[Any], None]] = {AdminAnswered: self._answer}
 
     def bind(self, address: str) -> int:
@@ -122,8 +125,9 @@ class AdminServer:
 class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class itself takes none
     """Requests and replies are bytes."""
 
-    def __init__(self, administer: Any, disks: DiskMethods | None) -> None:
+    def __init__(self, administer: Any, ask: Any, disks: DiskMethods | None) -> None:
         self._administer = administer
+        self._ask = ask
         self._disks = disks
 
     def service(self, handler_call_details: Any) -> Any:
@@ -150,7 +154,11 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class 
 
     async def _on_disk(self, disks: DiskMethods, name: str, request: bytes, context: Any) -> bytes:
         try:
-            return await asyncio.to_thread(disks.answer, name, request)
+            reply = await asyncio.to_thread(disks.answer, name, request)
+            command = disks.recorded(name, request, reply)
+            if command is not None:
+                await self._ask(command, context.peer())
+            return reply
         except DecodeError as error:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
             raise

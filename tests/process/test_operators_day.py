@@ -165,6 +165,8 @@ def test_a_group_is_seen_moved_and_deleted(region: Region) -> None:
         "orders-1"
     ]
     region.done("group", "delete", "billing")
+    told = ["OffsetCommit", "OffsetCommit", "OffsetDelete", "DeleteGroups"]
+    until(lambda: region.history("--resource", "group:billing") == told)
     assert "there is no group billing" in region.refused("group", "describe", "billing")["error"]
 
 

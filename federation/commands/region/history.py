@@ -14,7 +14,7 @@ from linker.wire.v1 import admin_pb2 as pb
 
 _NOT_RECORDED: Final = (
     "the region does not write this log: finalize causeway.version 1, once no node will go back to an older release"
-    " (kafka-features upgrade --feature causeway.version=1)"
+    " (causeway region features upgrade --feature causeway.version=1)"
 )
 
 
@@ -55,7 +55,8 @@ def history(
 ) -> None:
     """Show what was changed in the region at whose request, from where; the oldest first.
 
-    Topics, configurations, reassignments, elections, features, voters, brokers; links and mirror topics. Kept by
+    Topics, configurations, reassignments, elections, features, voters, brokers, groups, records, loggers; links,
+    mirror topics and orphan tails. Kept by
     operation.log.max.entries and operation.log.retention.ms. The principal is User:ANONYMOUS while there is no
     authentication. What no one asks for, as elections after a failure, is not in it.
     """

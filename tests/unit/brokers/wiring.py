@@ -15,6 +15,7 @@ from brokers.membership.controlled_shutdown import ControlledShutdown
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.membership.forwarding import ForwardingManager
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
+from brokers.membership.operation_recorder import OperationRecorder
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.effects import MetadataEffect
 from brokers.metadata.log.raft_manager import RaftManager
@@ -61,6 +62,7 @@ class Wiring:
         )
         self.channel = ControllerChannel(self.controller, self.timers)
         self.forwarding = ForwardingManager(self.controller, self.channel, self.timers)
+        self.recorder = OperationRecorder(self.raft, self.forwarding, self.timers)
         self.shutdown = ControlledShutdown(
             self.partitions.all, self.timers, self.continuations.abandoned
         )

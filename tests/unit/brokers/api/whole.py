@@ -11,6 +11,7 @@ from brokers.events import Started, TimeReached
 from brokers.ids import Instant
 from brokers.membership.log_dirs import OwnDirectories
 from brokers.node.broker import Broker
+from brokers.ports import LogLevels
 from brokers.region import Ready
 from brokers.storage.log_manager import LogManager
 from brokers.storage.storage import Storage
@@ -27,11 +28,15 @@ HUNG_UP = "hung up"
 class Whole:
     """Time stands still unless a test moves `now`."""
 
+    log_levels: LogLevels | None = None
+
     def __init__(self, **settings: object) -> None:
         named = {key.replace("_", "."): value for key, value in settings.items()}
         config = from_settings({"node.id": 1, "log.dirs": "data", **named})
         self.storage, own = self.make_directories()
-        self.broker = Broker(config, "A" * 22, random.Random(1), directories=own)
+        self.broker = Broker(
+            config, "A" * 22, random.Random(1), directories=own, log_levels=self.log_levels
+        )
         self.now = NOW
         self._requests = Requests()
         self.answers = self._requests.answers

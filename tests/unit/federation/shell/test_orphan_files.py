@@ -11,6 +11,7 @@ from brokers.effects import SealTail
 from brokers.events import TailSealed
 from brokers.shell.files import DiskFiles
 from federation.shell.orphan_files import DISCARDED_SUFFIX, OrphanFiles
+from linker.commands import RecordDiscardedOrphans
 from linker.wire.v1 import admin_pb2 as pb
 from tests.unit.brokers.storage.driver import TP, Driver
 
@@ -87,6 +88,20 @@ def test_a_damaged_manifest_is_said(disks: OrphanFiles, tmp_path: Path) -> None:
     (tmp_path / "b/orphans" / NAME / "manifest.json").write_text("{")
     (orphan,) = listed(disks)
     assert orphan.name == NAME and "manifest.json" in orphan.damage
+
+
+def test_the_operator_log_gets_what_was_discarded_and_nothing_else(disks: OrphanFiles) -> None:
+    def told(method: str, request: Any) -> Any:
+        data = request.SerializeToString()
+        return disks.recorded(method, data, disks.answer(method, data))
+
+    assert told("ListOrphans", pb.ListOrphansRequest()) is None
+    names = [NAME, "no-0/1-2.e0"]
+    assert told("DiscardOrphans", pb.DiscardOrphansRequest(names=names, validate_only=True)) is None
+    assert told("DiscardOrphans", pb.DiscardOrphansRequest(names=names)) == RecordDiscardedOrphans(
+        (NAME,)
+    )
+    assert told("DiscardOrphans", pb.DiscardOrphansRequest(names=names)) is None
 
 
 def test_what_is_discarded_is_gone(disks: OrphanFiles, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What the operator log gets of commands on links and mirrors, and how it is listed."""
 
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -17,10 +17,24 @@ from linker.commands import (
     ChangeMirrors,
     Command,
     CreateLink,
+    CreateMirror,
     DeleteLink,
+    DescribeDrift,
+    DescribeLineage,
+    DescribeLink,
+    DescribeLinkConfigs,
+    DescribeMirror,
+    DescribeRegion,
+    DescribeReplicas,
     DropRetentionHolds,
+    ForecastMirrors,
+    ListDecisions,
+    ListHoles,
     ListLinks,
+    ListMirrors,
     ListOperations,
+    ListRetentionHolds,
+    RecordDiscardedOrphans,
     RestoreMirrors,
     SetLinkSecret,
     UnfenceTopics,
@@ -66,23 +80,36 @@ class Asked:
         return []
 
 
-@pytest.mark.parametrize(
-    ("command", "answer", "operation", "resources", "details"),
-    [
-        (CreateLink(name="l", configs={"k": "v"}), LINKS, "CreateLink", [("link", "l")], "k=v"),
-        (DeleteLink(name="l", force=True), SOME, "DeleteLink", [("link", "l"), ("mirror", "a")], "forced"),
-        (
-            AlterLinkConfigs(name="l", sets={"k": "v"}, deletes=("m",)), LINKS,
-            "AlterLinkConfigs", [("link", "l")], "k=v; delete m",
-        ),
-        (SetLinkSecret("l", "hidden"), LINKS, "SetLinkSecret", [("link", "l")], ""),
-        (ChangeMirrors(verb="failover", link="l", why="gone"), SOME, "FailoverMirrors", [("mirror", "a")], "gone"),
-        (ChangeMirrors(verb="reverse-and-start", link="l"), SOME, "ReverseAndStartMirrors", [("mirror", "a")], ""),
-        (RestoreMirrors("l", ("a", "b")), SOME, "TruncateAndRestoreMirrors", [("mirror", "a")], ""),
-        (DropRetentionHolds(link="l", topics=("a",)), LINKS, "DropRetentionHolds", [("link", "l"), ("topic", "a")], ""),
-        (UnfenceTopics(("a", "b")), SOME, "UnfenceTopics", [("topic", "a")], ""),
-    ],
+CHANGES: tuple[Any, ...] = (
+    (CreateLink(name="l", configs={"k": "v"}), LINKS, "CreateLink", [("link", "l")], "k=v"),
+    (DeleteLink(name="l", force=True), SOME, "DeleteLink", [("link", "l"), ("mirror", "a")], "forced"),
+    (
+        AlterLinkConfigs(name="l", sets={"k": "v"}, deletes=("m",)), LINKS,
+        "AlterLinkConfigs", [("link", "l")], "k=v; delete m",
+    ),
+    (SetLinkSecret("l", "hidden"), LINKS, "SetLinkSecret", [("link", "l")], ""),
+    (ChangeMirrors(verb="failover", link="l", why="gone"), SOME, "FailoverMirrors", [("mirror", "a")], "gone"),
+    (ChangeMirrors(verb="reverse-and-start", link="l"), SOME, "ReverseAndStartMirrors", [("mirror", "a")], ""),
+    (RestoreMirrors("l", ("a", "b")), SOME, "TruncateAndRestoreMirrors", [("mirror", "a")], ""),
+    (DropRetentionHolds(link="l", topics=("a",)), LINKS, "DropRetentionHolds", [("link", "l"), ("topic", "a")], ""),
+    (UnfenceTopics(("a", "b")), SOME, "UnfenceTopics", [("topic", "a")], ""),
+    (
+        CreateMirror(link="l", mirror_topic="a", configs={"k": "v"}), LINKS,
+        "CreateMirror", [("mirror", "a"), ("link", "l")], "k=v",
+    ),
+    (RecordDiscardedOrphans(("a-0/1-2.e0",)), Topics(()), "DiscardOrphans", [("orphan", "a-0/1-2.e0")], ""),
 )  # fmt: skip
+READS = {
+    ListLinks, DescribeLink, DescribeLinkConfigs, ListMirrors, DescribeMirror, ForecastMirrors, DescribeDrift,
+    ListHoles, ListDecisions, DescribeLineage, ListOperations, ListRetentionHolds, DescribeReplicas, DescribeRegion,
+}  # fmt: skip
+
+
+def test_every_command_changes_nothing_or_is_recorded() -> None:
+    assert {type(command) for command, *_ in CHANGES} | READS == set(get_args(Command))
+
+
+@pytest.mark.parametrize(("command", "answer", "operation", "resources", "details"), CHANGES)
 def test_a_change_is_written_before_its_answer(
     command: Command, answer: Any, operation: str, resources: list[tuple[str, str]], details: str
 ) -> None:
