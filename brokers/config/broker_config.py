@@ -5,7 +5,7 @@ range are refused, all of them in one `ConfigError`, and nothing is started.
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, field_validator
@@ -32,6 +32,7 @@ Millis = Annotated[int, Field(ge=1, le=INT64_MAX)]
 Limit = Annotated[int, Field(ge=-1, le=INT64_MAX)]  # -1: without limit
 
 
+REPEATED = "given more than once; the last value counts"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -219,6 +220,7 @@ class BrokerConfig(
     ] = 20 * MIB
 
     _given: tuple[tuple[str, str], ...] = PrivateAttr(default=())
+    _repeated: tuple[str, ...] = PrivateAttr(default=())
 
     @field_validator("process_roles")
     @classmethod
@@ -335,8 +337,9 @@ class BrokerConfig(
         """The keys of the file that are not fields, with their values, but for secrets."""
         return self._given
 
-    def without_effect(self) -> Iterator[str]:
-        """One sentence for each key of the file that has no effect."""
+    def warnings(self) -> Iterator[str]:
+        """One sentence for each key of the file that has no effect, or is given more than once."""
+        yield from (f"{name}: {REPEATED}" for name in self._repeated)
         for name, value in self._given:
             kind, why = verdict(name, FIELD_KEYS)
             if kind in (KeyVerdict.NO_EFFECT, KeyVerdict.UNKNOWN):
@@ -359,10 +362,13 @@ def from_toml(text: str) -> dict[str, Any]:
         raise ConfigError([f"not TOML: {error}"]) from None
 
 
-def from_settings(settings: Mapping[str, Any], *, takes_unknown: bool = False) -> BrokerConfig:
+def from_settings(
+    settings: Mapping[str, Any], *, takes_unknown: bool = False, repeated: Iterable[str] = ()
+) -> BrokerConfig:
     """Kafka names -> BrokerConfig, or ConfigError with every problem.
 
     `takes_unknown`: keys that neither Kafka nor this release knows have no effect, as in Kafka; else they are refused.
+    `repeated`: keys whose file gives them more than once, which a node warns of.
     """
     given = sort_out(settings, FIELD_KEYS, takes_unknown=takes_unknown)
     problems = list(given.problems)
@@ -373,6 +379,7 @@ def from_settings(settings: Mapping[str, Any], *, takes_unknown: bool = False) -
     if problems := [*problems, *contradictions(config)]:
         raise ConfigError(problems)
     config._given = tuple(given.others.items())
+    config._repeated = tuple(repeated)
     return config
 
 

@@ -1,5 +1,6 @@
 """Kafka's `server.properties` -> settings, as java.util.Properties and Kafka's ConfigDef read them."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,3 +33,11 @@ def from_properties(
         raise ConfigError([NO_ROLES])
     settings = typed(given)
     return {**settings, **{key: DEFAULTS[key] for key in DEFAULTS.keys() - settings.keys()}}
+
+
+def repeated_keys(text: str) -> tuple[str, ...]:
+    """Keys that a file gives more than once: the last value counts, as in Java."""
+    counts = Counter(
+        line.key for line in javaproperties.parse(text) if isinstance(line, javaproperties.KeyValue)
+    )
+    return tuple(key for key, count in counts.items() if count > 1)

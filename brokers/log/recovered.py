@@ -30,3 +30,5 @@ class RecoveredLog(NamedTuple):
     cleaner_offset: Offset = 0  # everything below is clean
     complete_from: Offset = 0  # as in `completeness`
     markers_from: Offset = 0
+    # The checkpoint as it is stored: above the log's end where that is damaged.
+    stored_high_watermark: Offset = 0

@@ -48,8 +48,8 @@ class Identity:
             each.release()
 
 
-def claim(config: BrokerConfig) -> Identity:
-    """The directories' own identities, and new ones for empty directories.
+def claim(config: BrokerConfig, *, is_trial: bool = False) -> Identity:
+    """The directories' own identities, and new ones for empty directories, which a trial does not write.
 
     A directory that cannot be opened has a `failure`. Raises IdentityError where all have, or the metadata log's has.
     """
@@ -57,15 +57,15 @@ def claim(config: BrokerConfig) -> Identity:
     by_path = {each.path: each for each in claims.values()}
     try:
         for each in by_path.values():
-            _open(each, config)
-        return _identified(config, by_path)
+            _open(each, config, is_trial=is_trial)
+        return _identified(config, by_path, is_trial=is_trial)
     except BaseException:
         for each in by_path.values():
             each.release()
         raise
 
 
-def _identified(config: BrokerConfig, claims: dict[Path, Claim]) -> Identity:
+def _identified(config: BrokerConfig, claims: dict[Path, Claim], *, is_trial: bool) -> Identity:
     log_dirs = tuple(claims[_path(name)] for name in config.directories)
     metadata = claims[_path(config.metadata_directory)]
     if metadata.failure:
@@ -76,7 +76,8 @@ def _identified(config: BrokerConfig, claims: dict[Path, Claim]) -> Identity:
     cluster_id = _cluster_id(config, open_claims)
     for each in open_claims:
         if each.id is None:
-            each.id, each.cluster_id = _new_directory(each, config, cluster_id), cluster_id
+            new = uuid.uuid4() if is_trial else _new_directory(each, config, cluster_id)
+            each.id, each.cluster_id = new, cluster_id
     _check_distinct([each for each in open_claims if not each.failure])
     if metadata.failure:
         raise IdentityError(f"{metadata.path} holds the metadata log and fails: {metadata.failure}")
@@ -88,7 +89,9 @@ def _path(name: str) -> Path:
     return Path(os.path.abspath(name))
 
 
-def _open(claim: Claim, config: BrokerConfig) -> None:
+def _open(claim: Claim, config: BrokerConfig, *, is_trial: bool) -> None:
+    if is_trial and not claim.path.exists():
+        return
     try:
         claim.path.mkdir(parents=True, exist_ok=True)
         claim.lock = os.open(claim.path / LOCK, os.O_CREAT | os.O_RDWR)
@@ -99,13 +102,13 @@ def _open(claim: Claim, config: BrokerConfig) -> None:
             _check(meta, found, config)
             claim.cluster_id, claim.id = found["cluster.id"], _directory_id(found, meta)
             if meta.read_text().startswith("#"):
-                _take_over(claim.path, found)
+                _take_over(claim.path, found, is_trial=is_trial)
     except OSError as error:
         claim.release()
         claim.failure = error.strerror or str(error)
 
 
-def _take_over(directory: Path, found: Mapping[str, str]) -> None:
+def _take_over(directory: Path, found: Mapping[str, str], *, is_trial: bool) -> None:
     """A directory that Apache Kafka formatted becomes ours, unless Kafka has used it: its metadata log is foreign here.
 
     Kafka's meta.properties begins with a comment, ours does not.
@@ -115,7 +118,8 @@ def _take_over(directory: Path, found: Mapping[str, str]) -> None:
             f"{directory} holds data of Apache Kafka, whose metadata log is not read here; nothing of it was changed. "
             "Give log.dirs that are empty, and bring the topics over with MirrorMaker 2"
         )
-    _write(directory / META, found)
+    if not is_trial:
+        _write(directory / META, found)
 
 
 def read_meta(meta: Path) -> dict[str, str]:

@@ -151,7 +151,7 @@ def prepare(config: BrokerConfig) -> None:
     open_files_max = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (open_files_max, open_files_max))
     begin_logging(config)
-    for line in config.without_effect():
+    for line in config.warnings():
         logger.warning("%s", line.translate(ONE_LINE))
 
 

@@ -25,31 +25,36 @@ _BARE_LISTENER = re.compile(r"([A-Za-z0-9_-]+)://:([0-9]{1,5})")
 
 
 class NodeFile(NamedTuple):
-    """`is_properties`: unknown keys are no reason not to start, as in Kafka."""
+    """`is_properties`: unknown keys are no reason not to start, as in Kafka. `repeated` are given more than once."""
 
     settings: dict[str, Any]
     is_properties: bool
+    repeated: tuple[str, ...] = ()
 
     def config(self) -> BrokerConfig:
         """Raises ConfigError with every problem."""
-        return from_settings(self.settings, takes_unknown=self.is_properties)
+        return from_settings(
+            self.settings, takes_unknown=self.is_properties, repeated=self.repeated
+        )
 
 
 def read_node_file(path: Path, overrides: Mapping[str, str] | None = None) -> NodeFile:
     """Reads the settings; `overrides` win over the file. Raises ConfigError, OSError, UnicodeDecodeError."""
     data, overrides = path.read_bytes(), overrides or {}
     is_properties = _is_properties(path, data)
+    repeated: tuple[str, ...] = ()
     if is_properties:
-        from brokers.config.properties import from_properties  # not needed for TOML
+        from brokers.config.properties import from_properties, repeated_keys  # not needed for TOML
 
-        # java.util.Properties reads Latin-1.
-        settings = from_properties(data.decode("latin-1"), overrides, PROVIDERS)
+        text = data.decode("latin-1")  # java.util.Properties reads Latin-1.
+        settings = from_properties(text, overrides, PROVIDERS)
+        repeated = repeated_keys(text)
         settings |= _advertised(settings)
     else:
         settings = from_toml(data.decode("utf-8")) | typed(overrides)
         if "config.providers" in settings:
             raise ConfigError(["config.providers: only of properties files"])
-    return NodeFile(settings | _formatted(settings), is_properties)
+    return NodeFile(settings | _formatted(settings), is_properties, repeated)
 
 
 def overrides_of(words: Iterable[str]) -> dict[str, str]:
@@ -126,7 +131,10 @@ def _from_file(path: str, key: str, parameters: Mapping[str, str]) -> str | None
     import javaproperties
 
     _check_allowed(path, parameters)
-    return javaproperties.loads(Path(path).read_bytes()).get(key)
+    try:
+        return javaproperties.loads(Path(path).read_bytes()).get(key)
+    except javaproperties.InvalidUEscapeError as error:
+        raise OSError(f"{path} is not a properties file: {error}") from None
 
 
 def _from_directory(path: str, key: str, parameters: Mapping[str, str]) -> str | None:

@@ -43,7 +43,8 @@ NO_OP: Final = NoOpRecord.__name__
 class StoppedMetadata:
     """`image` has every record of the log; those below `committed` are known to be committed, the others may be.
 
-    `uncertain` counts those others by type, without those that change nothing.
+    `uncertain` counts those others by type, without those that change nothing. `missing`: offsets from the first to
+    below the second were committed, and are damaged.
     """
 
     def __init__(self, config: BrokerConfig, identity: Identity) -> None:
@@ -61,6 +62,7 @@ class StoppedMetadata:
         self.log_end_offset: Offset = 0
         self.leader_epoch: LeaderEpoch = 0
         self.uncertain: Counter[str] = Counter()
+        self.missing: tuple[Offset, Offset] = (0, 0)
 
     # --- reading ---
 
@@ -88,6 +90,7 @@ class StoppedMetadata:
                     waiting.extend(recovery.on_event(event))
         self.image, self.snapshot = recovery.image, recovery.snapshot
         self.voters = recovery.voters.latest
+        self.missing = recovery.missing
         self.committed = max(self.committed, self.snapshot.end_offset)
         self.log_end_offset = max(recovery.log.log_end_offset, self.snapshot.end_offset)
         self.leader_epoch = max(
@@ -120,6 +123,7 @@ class StoppedMetadata:
         found = {
             str(partition)
             for path in self._log_dirs
+            if path.is_dir()
             for partition in partitions_in(DiskFiles(path))
             if image.partition(partition) is None
         }
@@ -132,7 +136,7 @@ class StoppedMetadata:
 
         The log as it was is kept beside it. What makes the new one valid is written last, in one go.
         """
-        after = continuation(image, self.log_end_offset)
+        after = continuation(image, max(self.log_end_offset, self.missing[1]))
         epoch = max(leader_epoch, self.leader_epoch) + LEADER_EPOCHS
         taken = SnapshotId(after.next_offset, epoch)
         voters = None if self.config.is_alone else self.only_voter()
@@ -176,9 +180,11 @@ def has_metadata(config: BrokerConfig) -> bool:
 
 
 @contextmanager
-def stopped_metadata(config: BrokerConfig) -> Iterator[StoppedMetadata]:
-    """Raises IdentityError where the node runs, or a directory is another's; new directories are made."""
-    identity = claim(config)
+def stopped_metadata(config: BrokerConfig, *, is_trial: bool) -> Iterator[StoppedMetadata]:
+    """Raises IdentityError where the node runs, or a directory is another's. New directories are made, but for a trial,
+    which writes nothing.
+    """
+    identity = claim(config, is_trial=is_trial)
     try:
         found = StoppedMetadata(config, identity)
         if has_metadata(config):

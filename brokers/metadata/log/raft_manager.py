@@ -242,6 +242,7 @@ class RaftManager:
 
     def _join(self, opening: MetadataRecovery, now: Instant) -> list[MetadataEffect]:
         """Becomes a member of the quorum, with the disk's image unless the present one is newer."""
+        opening.check_nothing_is_lost(self._config.node_id)
         self._pointer.found(opening.snapshot)
         replaced = self._loader.replace(opening.image)
         return [*replaced, *self._after(self._lifecycle.start(opening).start(now), now)]

@@ -6,7 +6,7 @@ use the newest voter set in its log, committed or not, before it sends anything.
 
 from brokers.effects import LoadState, OpenLog, ReadRange, StorageEffect
 from brokers.events import LogOpened, RangeRead, StateLoaded
-from brokers.ids import METADATA_PARTITION, Buffer, Offset, Ticket
+from brokers.ids import METADATA_PARTITION, BrokerId, Buffer, Offset, Ticket
 from brokers.log.log import Log
 from brokers.metadata.image import snapshot
 from brokers.metadata.image.image import Image
@@ -31,6 +31,7 @@ class MetadataRecovery:
         self.snapshot = NOTHING
         self._wants_image = wants_image
         self._log: Log | None = None
+        self._stored_high_watermark: Offset = 0
         self._loaded: dict[str, Buffer | None] = {}
         self._position: Offset | None = None  # up to which the log has been scanned
 
@@ -48,6 +49,7 @@ class MetadataRecovery:
         match event:
             case LogOpened():
                 self._log = Log.of(METADATA_PARTITION, event.log)
+                self._stored_high_watermark = event.log.stored_high_watermark
             case StateLoaded(name, data):
                 self._loaded[name] = data
                 if name == POINTER_NAME and data is not None:
@@ -67,6 +69,26 @@ class MetadataRecovery:
         """Once `is_complete`."""
         assert self._log is not None
         return self._log
+
+    @property
+    def missing(self) -> tuple[Offset, Offset]:
+        """Once `is_complete`: where what is here ends, and the offset below which all was committed; the same where
+        nothing is missing. What is missing was damaged: a log that is opened ends before its first damaged batch.
+        """
+        end = max(self.log.log_end_offset, self.snapshot.end_offset)
+        return end, max(end, self._stored_high_watermark)
+
+    def check_nothing_is_lost(self, node_id: BrokerId) -> None:
+        """Another voter sends again what is missing here. Where there is none it would be lost without a word, and the
+        data of the topics in it be removed: raises MetadataLogError.
+        """
+        end, committed = self.missing
+        if committed > end and self.voters.latest.ids == (node_id,):
+            raise MetadataLogError(
+                f"the metadata log is damaged: it ends at {end}, {committed} was committed, and no other voter has it."
+                " Restore a backup (`causeway region metadata restore`), or begin with what is left"
+                " (`causeway region metadata recover`)"
+            )
 
     @property
     def quorum_state(self) -> ElectionState:

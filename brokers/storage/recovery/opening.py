@@ -106,6 +106,7 @@ def _recovered(
         cleaner_offset=cleaner_offset,
         complete_from=max(complete_from, gap_end, cleaner_offset),
         markers_from=max(root.markers_from.get(partition), gap_end),
+        stored_high_watermark=high_watermark,
     )
 
 

@@ -10,6 +10,7 @@ import os
 import tarfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, Final
 
 from brokers.ids import Instant
@@ -77,16 +78,36 @@ def write(
         size=len(data),
         sha256=hashlib.sha256(data).hexdigest(),
     )
-    temporary = path.with_name(path.name + ".tmp")
-    with open(temporary, "wb") as file:
-        with tarfile.open(fileobj=file, mode="w") as tar:
-            _add(tar, MANIFEST, json.dumps(asdict(manifest), indent=1).encode(), now)
-            _add(tar, manifest.snapshot, data, now)
-        file.flush()
-        os.fsync(file.fileno())
-    os.link(temporary, path)  # unlike a rename it never replaces a file
-    temporary.unlink()
+    with NamedTemporaryFile(
+        dir=path.parent, prefix=f"{path.name}.", suffix=".tmp", delete=False
+    ) as file:
+        temporary = Path(file.name)
+        try:
+            with tarfile.open(fileobj=file, mode="w") as tar:
+                _add(tar, MANIFEST, json.dumps(asdict(manifest), indent=1).encode(), now)
+                _add(tar, manifest.snapshot, data, now)
+            file.flush()
+            os.fsync(file.fileno())
+            _name(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
     return manifest
+
+
+def _name(temporary: Path, path: Path) -> None:
+    """Raises FileExistsError where the name is taken meanwhile. Durable when it returns."""
+    try:
+        os.link(temporary, path)  # unlike a rename it never replaces a file
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        path.touch(exist_ok=False)
+        temporary.rename(path)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
 
 
 def _add(tar: tarfile.TarFile, name: str, data: bytes, now: Instant) -> None:

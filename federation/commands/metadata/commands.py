@@ -33,6 +33,16 @@ _yes = click.option(
 )
 
 
+_LOST = (
+    "move its folder __cluster_metadata-0 away, and restore again: the region begins anew above what the backup has, so"
+    " no node of the region as it was may start again with its disk"
+)
+_ANOTHER = (
+    "take another node that is left, or begin with a backup (`causeway region metadata restore`)"
+)
+_UNCHANGED = "until it is done a node finds its metadata as they were; mend the disk, and give the command again"
+
+
 @click.group()
 def metadata() -> None:
     """Backups of a region's metadata, and a quorum that is begun anew.
@@ -82,8 +92,13 @@ def _of_region(bootstrap: str | None, file: Path) -> Manifest:
 
 
 def _of_disk(config: Path, file: Path) -> Manifest:
-    with _stopped(_settings(config)) as found:
-        pass  # it is all in memory
+    with _stopped(_settings(config), is_trial=True) as found:
+        first, end = found.missing
+        if end > first:
+            raise Failure(
+                f"the metadata log in {found.path} is damaged: it ends at {first}, and {end} was committed",
+                hint="nothing was written; take the backup of another node, or of the running region",
+            )
     return backup_file.write(
         file,
         found.image,
@@ -118,7 +133,7 @@ def restore(file: Path, config: Path, yes: bool, as_json: bool) -> None:
     if settings.cluster_id is None and not has_metadata(settings):
         settings = settings.model_copy(update={"cluster_id": cluster_id})
     _require_same(file, cluster_id, settings.cluster_id)
-    with _stopped(settings, may_be_new=True) as found:
+    with _stopped(settings, is_trial=not yes, may_be_new=True) as found:
         _require_same(file, cluster_id, found.cluster_id)
         report = restore_report(found, taken.manifest, taken.image)
         done = found.replace(taken.image, taken.manifest.leader_epoch) if yes else None
@@ -143,7 +158,7 @@ def recover(config: Path, yes: bool, as_json: bool) -> None:
     Of several nodes that are left take the one with the greatest leader epoch, and of these the one with the greatest
     offset: without --yes the command says both. The node needs the role controller.
     """
-    with _stopped(_settings(config)) as found:
+    with _stopped(_settings(config), is_trial=not yes) as found:
         report = recovery_report(found)
         done = found.replace(found.image, found.leader_epoch) if yes else None
         _tell(report.as_json(), report.lines(), found, done, as_json)
@@ -176,21 +191,26 @@ def _settings(path: Path) -> BrokerConfig:
 
 
 @contextmanager
-def _stopped(config: BrokerConfig, *, may_be_new: bool = False) -> Iterator[StoppedMetadata]:
+def _stopped(
+    config: BrokerConfig, *, is_trial: bool, may_be_new: bool = False
+) -> Iterator[StoppedMetadata]:
     if not may_be_new and not has_metadata(config):
         raise Failure(
             f"there is no metadata log in {config.metadata_directory}",
             hint="give the settings of a node that has been part of the region",
         )
     try:
-        with stopped_metadata(config) as found:
+        with stopped_metadata(config, is_trial=is_trial) as found:
             yield found
     except IdentityError as error:
         raise Failure(str(error), hint="nothing was changed") from error
-    except (DiskError, MetadataLogError, OSError) as error:
+    except MetadataLogError as error:
         raise Failure(
-            f"{config.metadata_directory}: {error}", hint="nothing was changed"
+            f"the metadata log in {config.metadata_directory} can't be read: {error}",
+            hint=f"nothing was changed; {_LOST if may_be_new else _ANOTHER}",
         ) from error
+    except (DiskError, OSError) as error:
+        raise Failure(f"{config.metadata_directory}: {error}", hint=_UNCHANGED) from error
 
 
 def _as_json(manifest: Manifest) -> dict[str, Any]:

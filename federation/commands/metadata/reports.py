@@ -16,6 +16,7 @@ SHOWN: Final = 10  # names in a line
 class RecoveryReport:
     """`uncertain` are the records, by type, from `committed_below` on: kept, though the region may not have agreed.
 
+    `damaged`: offsets from the first to below the second were committed, and can't be read here; None: all can.
     `stranded` are the partitions all of whose in-sync replicas are on nodes that were voters and are given up.
     """
 
@@ -27,6 +28,8 @@ class RecoveryReport:
     uncertain: dict[str, int]
     given_up: tuple[int, ...]
     stranded: tuple[str, ...]
+    damaged: tuple[int, int] | None
+    removed_partitions: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -45,8 +48,17 @@ class RecoveryReport:
                 f" them ({kinds})"
             )
         others = _named(self.given_up)
+        if self.damaged is not None:
+            first, end = self.damaged
+            yield (
+                f"lost: {end - first} offsets from {first} on, which were committed: the log is damaged there;"
+                " a backup, or the log of another node, may have them"
+            )
+        if self.removed_partitions:
+            yield _removed(self.removed_partitions, "these metadata do")
         if not self.given_up:
-            yield "lost: nothing; this node was the only voter"
+            if self.damaged is None:
+                yield "lost: nothing; this node was the only voter"
             return
         yield (
             f"lost, and nobody can tell how much: what the region decided from {self.end_offset} on,"
@@ -94,10 +106,7 @@ class RestoreReport:
         if self.unknown_topics:
             yield f"among it {len(self.unknown_topics)} topics ({_named(self.unknown_topics)})"
         if self.removed_partitions:
-            yield (
-                f"the node removes the data of {len(self.removed_partitions)} partitions that the backup does not know"
-                f" ({_named(self.removed_partitions)}): move their folders away first, if they are wanted"
-            )
+            yield _removed(self.removed_partitions, "the backup does")
 
 
 def recovery_report(found: StoppedMetadata) -> RecoveryReport:
@@ -111,6 +120,8 @@ def recovery_report(found: StoppedMetadata) -> RecoveryReport:
         uncertain=dict(found.uncertain),
         given_up=given_up,
         stranded=tuple(_stranded(found.image, given_up)),
+        damaged=found.missing if found.missing[1] > found.missing[0] else None,
+        removed_partitions=tuple(found.unknown_partitions(found.image)),
     )
 
 
@@ -145,6 +156,13 @@ def afterwards(found: StoppedMetadata, taken: SnapshotId) -> Iterator[str]:
             "start this node; a controller that joins it begins with an empty metadata directory, and with"
             " controller.quorum.voters that name this node and itself alone"
         )
+
+
+def _removed(partitions: Sequence[str], knows: str) -> str:
+    return (
+        f"the node removes the data of {len(partitions)} partitions that {knows} not know ({_named(partitions)}):"
+        " move their folders away first, if they are wanted"
+    )
 
 
 def _named(names: Sequence[object]) -> str:

@@ -7,7 +7,7 @@ watermark (Fetch, KIP-595). Reading changes nothing in the region.
 from dataclasses import dataclass
 from typing import Any, Final
 
-from brokers.errors import KafkaError
+from brokers.errors import error_from_code
 from brokers.metadata.image import snapshot
 from brokers.metadata.image.image import Image
 from brokers.metadata.image.record_batches import read_batches
@@ -83,9 +83,13 @@ class _Reader:
             if data.snapshot_id is not None:
                 self._take_snapshot(data.snapshot_id)
                 continue
+            before = self._found.image.next_offset
             self._replay(bytes(data.records or b""))
             if self._found.image.next_offset >= data.high_watermark:
                 return self._found
+            if self._found.image.next_offset == before:
+                because = f"the controller sends nothing from offset {before} on"
+                raise Failure(f"the metadata log can't be read: {because}", hint=_HINT)
 
     def _fetch(self) -> Any:
         found = self._found
@@ -108,7 +112,7 @@ class _Reader:
         if data is None or data.error_code or data.diverging_epoch is not None:
             code = answer.error_code if data is None else data.error_code
             raise Failure(
-                f"the metadata log can't be read: {KafkaError(code).name}; another controller may be active now",
+                f"the metadata log can't be read: {error_from_code(code).name}; another controller may be active now",
                 hint=_HINT,
             )
         return data
@@ -137,6 +141,10 @@ class _Reader:
             data += part.unaligned_records
             if len(data) >= part.size:
                 break
+            if not part.unaligned_records:
+                raise Failure(
+                    "the snapshot can't be read: the controller sends no more of it", hint=_HINT
+                )
         try:
             image = snapshot.decode(data, self._found.image.cluster_id, wanted.end_offset)
             voters = snapshot.voters_in(data)
@@ -160,5 +168,5 @@ class _Reader:
         part = None if answer.error_code else answer.topics[0].partitions[0]
         if part is None or part.error_code:
             code = answer.error_code if part is None else part.error_code
-            raise Failure(f"the snapshot can't be read: {KafkaError(code).name}", hint=_HINT)
+            raise Failure(f"the snapshot can't be read: {error_from_code(code).name}", hint=_HINT)
         return part

@@ -1,13 +1,16 @@
 """`causeway region config check`: what becomes of each key of a node's file, before a node is started with it."""
 
+import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 import click
 
-from brokers.config.broker_config import FIELD_KEYS, ConfigError
+from brokers.config.broker_config import FIELD_KEYS, REPEATED, BrokerConfig, ConfigError
+from brokers.config.disk_watermarks import watermark_problems
 from brokers.config.given_settings import verdict
 from brokers.config.kafka_keys import KeyVerdict, is_secret
 from brokers.shell.settings import NodeFile, overrides_of, read_node_file
@@ -63,11 +66,18 @@ def _checked(file: Path, overrides: tuple[str, ...]) -> list[CheckedKey]:
     except (OSError, UnicodeDecodeError) as error:
         return [CheckedKey("", "", KeyVerdict.REFUSED.value, str(error))]
     try:
-        read.config()
-        problems = []
+        problems = list(_disk_problems(read.config()))
     except ConfigError as error:
         problems = error.problems
     return list(_lines(read, problems))
+
+
+def _disk_problems(config: BrokerConfig) -> Iterator[str]:
+    """Of the log directories that are on this machine."""
+    for name in config.directories:
+        with suppress(OSError):
+            total = shutil.disk_usage(name).total
+            yield from watermark_problems(config, name, total)
 
 
 def _lines(read: NodeFile, problems: list[str]) -> Iterator[CheckedKey]:
@@ -76,6 +86,8 @@ def _lines(read: NodeFile, problems: list[str]) -> Iterator[CheckedKey]:
         shown = HIDDEN if is_secret(key) else str(value)
         kind, why = verdict(key, FIELD_KEYS)
         own = [each.why for each in refused if each.key == key]
+        if key in read.repeated:
+            why = "; ".join(filter(None, (why, REPEATED)))
         if own:
             kind, why = KeyVerdict.REFUSED, "; ".join(own)
         yield CheckedKey(key, shown, kind.value, why)

@@ -68,7 +68,7 @@ def test_a_key_without_effect_is_warned_of_once(name: str) -> None:
     if KAFKA_KEYS[name].verdict is KeyVerdict.NO_EFFECT:
         config = from_settings(LEAST | {name: "7"})
         expected = [] if is_secret(name) else [f"{name}=7 has no effect: {KAFKA_KEYS[name].why}"]
-        assert list(config.without_effect()) == expected
+        assert list(config.warnings()) == expected
 
 
 def test_passwords_of_kafka_are_secrets_here() -> None:
@@ -100,7 +100,7 @@ def test_an_unknown_key_is_refused_or_as_in_kafka_warned_of() -> None:
         "log.retension.ms: unknown setting; did you mean log.retention.ms?"
     ]
     config = from_settings(LEAST | {"log.retension.ms": "5"}, takes_unknown=True)
-    (line,) = config.without_effect()
+    (line,) = config.warnings()
     assert "did you mean log.retention.ms?" in line and "log.retension.ms=5 has no effect" in line
 
 
@@ -167,4 +167,4 @@ def test_a_leftover_of_zookeeper_has_no_effect() -> None:
     config = from_settings(
         LEAST | {"process.roles": "broker,controller", "zookeeper.connect": "zk"}
     )
-    assert "in its own quorum" in next(config.without_effect())
+    assert "in its own quorum" in next(config.warnings())

@@ -37,7 +37,7 @@ def test_broken_toml_is_said_to_be_so(name: str, tmp_path: Path) -> None:
 
 def test_unknown_keys_keep_only_toml_from_starting(tmp_path: Path) -> None:
     path = written(tmp_path, "server.properties", PROPERTIES + "logs.dir=x\n")
-    (line,) = load_config(path).without_effect()
+    (line,) = load_config(path).warnings()
     assert "logs.dir=x" in line and "did you mean log.dir?" in line
     with pytest.raises(ConfigError, match=r"logs\.dir: unknown setting"):
         load_config(written(tmp_path, "node.toml", TOML + 'logs.dir = "x"\n'))
@@ -131,3 +131,13 @@ def test_what_a_config_provider_may_not_or_can_not_read_is_refused(
 def test_config_providers_are_of_properties_files(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="only of properties files"):
         load_config(written(tmp_path, "n.toml", TOML + 'config.providers = "env"\n'))
+
+
+def test_a_key_that_a_file_gives_twice_is_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "server.properties"
+    path.write_text(
+        "process.roles=broker,controller\nnode.id=1\nlog.dirs=d\nlisteners=PLAINTEXT://h:1\nnode.id : 2\n"
+    )
+    config = load_config(path)
+    assert config.node_id == 2
+    assert list(config.warnings()) == ["node.id: given more than once; the last value counts"]

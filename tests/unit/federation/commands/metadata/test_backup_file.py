@@ -34,6 +34,7 @@ def test_a_backup_is_never_overwritten(backup: Path) -> None:
     with pytest.raises(FileExistsError):
         backup_file.write(backup, Whole().broker.view.image, 7, None, NOW, is_committed=True)
     assert backup.read_bytes() == before
+    assert [each.name for each in backup.parent.iterdir()] == ["backup"]
 
 
 def test_one_that_is_cut_short_anywhere_is_refused(backup: Path) -> None:

@@ -8,7 +8,11 @@ import pytest
 from brokers.config.broker_config import from_settings
 from brokers.metadata.image.continuation import LEADER_EPOCHS, OFFSETS, PRODUCER_IDS
 from brokers.metadata.image.image import Image
+from brokers.metadata.image.record_serde import MetadataLogError
+from brokers.ports import DiskError
+from brokers.shell.files import DiskFiles
 from brokers.shell.identity import claim
+from brokers.shell.stopped_metadata import stopped_metadata
 from tests.unit.federation.commands.metadata.stopped_node import (
     CLUSTER,
     OnDisk,
@@ -129,6 +133,98 @@ def test_a_damaged_backup_changes_nothing(place: Path, tmp_path: Path) -> None:
     ran = run("restore", file, "--config", settings_of(place), "--yes")
     assert (ran.exit_code, everything(place)) == (1, before)
     assert "it is no backup" in ran.output
+
+
+def test_a_trial_on_new_directories_makes_nothing(place: Path, tmp_path: Path) -> None:
+    """Else a trial with the backup of another cluster would keep the right one from being restored."""
+    file, new, empty = tmp_path / "backup", tmp_path / "new", tmp_path / "empty"
+    assert run("backup", file, "--config", settings_of(place)).exit_code == 0
+    empty.mkdir()
+    settings = settings_of(new)
+    settings.write_text(f'node.id = 1\nlog.dirs = "{new},{empty}"\n')
+    ran = run("restore", file, "--config", settings)
+    assert ran.exit_code == 1
+    assert "nothing was changed; --yes does it" in ran.output
+    assert not new.exists() and everything(empty) == {}
+
+
+def damage(place: Path, position: int, *, is_scanned: bool = True) -> None:
+    """One byte of the metadata log, of a node that was killed. What lies below the recovery point is not scanned."""
+    log = place / "__cluster_metadata-0" / f"{0:020}.log"
+    data = bytearray(log.read_bytes())
+    data[position] ^= 1
+    log.write_bytes(data)
+    (place / ".kafka_cleanshutdown").unlink()
+    if is_scanned:
+        (place / "recovery-point-offset-checkpoint").unlink()
+
+
+@pytest.mark.parametrize("is_scanned", [True, False])
+@pytest.mark.parametrize("position", [16, 300, -20])
+def test_committed_metadata_that_are_damaged_are_not_given_up_without_a_word(
+    place: Path, tmp_path: Path, position: int, *, is_scanned: bool
+) -> None:
+    """A log that is scanned ends at its first damaged batch: a lone node would remove the topics that follow."""
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    settings = settings_of(place)
+    assert run("backup", good, "--config", settings).exit_code == 0
+    damage(place, position, is_scanned=is_scanned)
+    folders = {each.name for each in place.iterdir() if each.is_dir()}
+    because = "no other voter has it" if is_scanned else "metadata batch|no other voter has it"
+    with pytest.raises(MetadataLogError, match=because):
+        OnDisk(place)
+    ran = run("recover", "--config", settings)
+    assert "which were committed: the log is damaged there" in ran.output
+    assert "lost: nothing" not in ran.output
+    ran = run("backup", bad, "--config", settings)
+    assert ran.exit_code == 1 and not bad.exists()
+    assert "is damaged: it ends at" in ran.output
+    assert {each.name for each in place.iterdir() if each.is_dir()} == folders
+    assert run("restore", good, "--config", settings, "--yes").exit_code == 0
+    assert list(image_at(place).topics_by_name) == ["orders"]
+
+
+def test_a_damaged_log_is_given_up_where_an_operator_says_so(place: Path) -> None:
+    damage(place, 16)
+    ran = run("recover", "--config", settings_of(place), "--yes")
+    assert ran.exit_code == 0
+    assert "removes the data of 3 partitions that these metadata do not know" in ran.output
+    assert image_at(place).topics_by_name == {}
+
+
+class Crashing(DiskFiles):
+    """The process ends at its write number `left`, before or after the file has its name."""
+
+    def __init__(self, root: Path, left: int, *, after: bool) -> None:
+        super().__init__(root)
+        self._left, self._after = left, after
+
+    def replace(self, path: str, data: bytes) -> None:
+        self._left -= 1
+        if self._left < 0 and not self._after:
+            raise DiskError("killed")
+        super().replace(path, data)
+        if self._left < 0:
+            raise DiskError("killed")
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("write", range(3))
+def test_a_crash_in_the_middle_leaves_the_old_metadata_or_the_new_ones(
+    place: Path, write: int, *, after: bool
+) -> None:
+    config = from_settings({"node.id": 1, "log.dirs": str(place), "cluster.id": CLUSTER})
+    with stopped_metadata(config, is_trial=False) as found:
+        end = found.log_end_offset
+        found._files = Crashing(place, write, after=after)
+        with pytest.raises(DiskError):
+            found.replace(found.image, found.leader_epoch)
+    is_new = write == 2 and after
+    image = image_at(place)
+    assert list(image.topics_by_name) == ["orders"]
+    assert (image.next_offset >= end + OFFSETS) is is_new
+    assert run("recover", "--yes", "--config", settings_of(place)).exit_code == 0
+    assert list(image_at(place).topics_by_name) == ["orders"]
 
 
 def test_a_node_that_runs_is_refused(place: Path) -> None:

@@ -83,6 +83,33 @@ def test_a_file_that_cannot_be_read_at_all_is_one_line(file: Path) -> None:
     assert "not a properties file" in told[""]["why"]
 
 
+def test_a_key_that_is_given_twice_is_told_of(file: Path) -> None:
+    told = keys(file, LEAST + "log.retention.ms=5\nlog.retention.\\\n  ms = 6\nnode.id=2\n")
+    assert told["log.retention.ms"]["value"] == "6"
+    assert told["log.retention.ms"]["why"] == "given more than once; the last value counts"
+    assert told["node.id"]["why"] and not told["listeners"]["why"]
+
+
+@pytest.mark.parametrize("watermark", ["warn", "refuse"])
+def test_a_watermark_above_the_disk_is_refused_where_the_disk_is_here(
+    file: Path, watermark: str
+) -> None:
+    key = f"disk.watermark.{watermark}.free.bytes"
+    line = f"{key}={1 << 60}\n"
+    told = keys(file, LEAST.replace("log.dirs=data", f"log.dirs={file.parent}") + line, 1)
+    assert told[key]["verdict"] == "refused" and "can't be free in" in told[key]["why"]
+    assert keys(file, LEAST + line)[key]["verdict"] == "works", "it is a file for another machine"
+
+
+def test_a_file_that_a_value_is_in_and_that_is_none_is_told_of(file: Path) -> None:
+    passwords = file.with_name("passwords.properties")
+    passwords.write_text("rack=\\u1\n")
+    provider = "org.apache.kafka.common.config.provider.FileConfigProvider"
+    lines = f"config.providers=f\nconfig.providers.f.class={provider}\n"
+    told = keys(file, LEAST + lines + f"broker.rack=${{f:{passwords}:rack}}\n", 1)
+    assert "passwords.properties is not a properties file" in told["broker.rack"]["why"]
+
+
 def test_an_override_counts(file: Path) -> None:
     told = keys(
         file, LEAST + "authorizer.class.name=Acl\n", 0, "--override", "authorizer.class.name="
