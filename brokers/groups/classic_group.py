@@ -6,11 +6,12 @@ Invariants: `leader` is None or a member; `static_members` maps to members; a me
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from brokers.groups.committed_offsets import CommittedOffsets
 from brokers.groups.consumer_protocol import CONSUMER_PROTOCOL_TYPE, subscribed_topics
 from brokers.groups.group_state import VALID_TRANSITIONS, GroupState
 from brokers.groups.records import CoordinatorRecord, OffsetCommitRecord
 from brokers.groups.requests import JoinedMember
-from brokers.ids import Instant, OffsetAndMetadata, Ticket, TopicPartition
+from brokers.ids import Instant, Ticket, TopicPartition
 
 
 @dataclass(slots=True, eq=False)
@@ -51,8 +52,7 @@ class ClassicGroup:
     """Mutable: `rebalance` and `join_group` change membership, only `offset_commits.replay` changes offsets.
 
     `pending_members`: member ids that were issued and have not joined yet (KIP-394), with their timers.
-    `pending_sync_members`: members of this generation that have not sent SyncGroup. `expiries`: when the offsets expire
-    whose commit had a retention time of its own.
+    `pending_sync_members`: members of this generation that have not sent SyncGroup.
     """
 
     id: str
@@ -72,8 +72,7 @@ class ClassicGroup:
     in_initial_delay: bool = False  # the first rebalance of an empty group waits for new members
     new_member_added: bool = False  # since the initial delay was last extended
     assignment_in_flight: bool = False  # the leader's assignment is being appended
-    offsets: dict[TopicPartition, OffsetAndMetadata] = field(default_factory=dict)
-    expiries: dict[TopicPartition, Instant] = field(default_factory=dict)
+    offsets: CommittedOffsets = field(default_factory=CommittedOffsets)
     has_record: bool = False  # the log holds a group metadata record
     records_in_flight: list[tuple[CoordinatorRecord, ...]] = field(
         default_factory=list

@@ -1,25 +1,23 @@
 """Rebuilds groups from the records of one partition of `__consumer_offsets`."""
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from brokers.coordinator.effects import CoordinatorEffect
 from brokers.effects import Changed
 from brokers.groups.classic_group import ClassicGroup
+from brokers.groups.committed_offsets import Stored
 from brokers.groups.group_metadata_records import restore
 from brokers.groups.offset_commits import replay
-from brokers.groups.records import GroupMetadataRecord, OffsetCommitRecord, RecordError, decode
-from brokers.ids import Buffer
-
-
-class KeyAndValue(Protocol):
-    """The parts of a log record that are read here."""
-
-    @property
-    def key(self) -> Buffer | None: ...
-
-    @property
-    def value(self) -> Buffer | None: ...
+from brokers.groups.records import (
+    PARTITION_BYTES,
+    GroupMetadataRecord,
+    OffsetCommitRecord,
+    RecordError,
+    decode,
+    is_current_value,
+    split_offset_key,
+)
+from brokers.records.raw_records import KeyAndValue
 
 
 class GroupLoader:
@@ -28,18 +26,48 @@ class GroupLoader:
     def __init__(self, partition: int) -> None:
         self._partition = partition
         self._groups: dict[str, ClassicGroup] = {}
+        # Where the offsets of a group and topic go, by what their keys have before the partition.
+        self._places: dict[bytes, dict[int, Stored]] = {}
         self._unreadable = 0
         self._why = ""
 
     def replay(self, records: Iterable[KeyAndValue]) -> None:
-        for record in records:
-            try:
-                stored = decode(record.key, record.value)
-            except RecordError as error:
-                self.skip(str(error))
-                continue
-            if stored is not None:
-                self._apply(stored)
+        """Nearly all are offsets of groups and topics that were seen before: these are stored as they are."""
+        places, read_number = self._places, int.from_bytes
+        for key, value in records:
+            if key is not None and value is not None:
+                place = places.get(key[:-PARTITION_BYTES])
+                if place is None:
+                    place = self._place(key)
+                if place is not None and is_current_value(value):
+                    place[read_number(key[-PARTITION_BYTES:], signed=True)] = value
+                    continue
+            self._replay_any(key, value)
+
+    def _place(self, key: bytes) -> dict[int, Stored] | None:
+        """Where the offset with this key goes; None for another key."""
+        names = split_offset_key(key)
+        if names is None:
+            return None
+        group, topic, _ = names
+        place = self._group(group).offsets.of_topic(topic)
+        self._places[key[:-PARTITION_BYTES]] = place
+        return place
+
+    def _replay_any(self, key: bytes | None, value: bytes | None) -> None:
+        try:
+            stored = decode(key, value)
+        except RecordError as error:
+            self.skip(str(error))
+            return
+        if stored is not None:
+            self._apply(stored)
+
+    def _group(self, name: str) -> ClassicGroup:
+        group = self._groups.get(name)
+        if group is None:
+            group = self._groups[name] = ClassicGroup(name, self._partition)
+        return group
 
     def skip(self, why: str) -> None:
         """A part of the log cannot be decoded."""
@@ -47,16 +75,14 @@ class GroupLoader:
         self._why = why
 
     def _apply(self, record: OffsetCommitRecord | GroupMetadataRecord) -> None:
-        group = self._groups.get(record.group)
-        if group is None:
-            group = self._groups[record.group] = ClassicGroup(record.group, self._partition)
+        group = self._group(record.group)
         if isinstance(record, OffsetCommitRecord):
             replay(group, record)
         elif record.image is not None:
             restore(group, record.image)
         else:
             self._groups[record.group] = ClassicGroup(
-                record.group, self._partition, offsets=group.offsets, expiries=group.expiries
+                record.group, self._partition, offsets=group.offsets
             )
 
     def groups(self) -> list[ClassicGroup]:

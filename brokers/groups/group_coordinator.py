@@ -10,7 +10,6 @@ from brokers.errors import KafkaError, Refusal
 from brokers.groups import deletion, describe_groups, offset_commits
 from brokers.groups.classic_group import ClassicGroup
 from brokers.groups.config import GroupCoordinatorConfig
-from brokers.groups.coordinator_loader import KeyAndValue
 from brokers.groups.group_appends import GroupAppends
 from brokers.groups.group_metadata_manager import GroupMetadataManager
 from brokers.groups.group_state import GroupState
@@ -37,6 +36,7 @@ from brokers.groups.requests import (
 )
 from brokers.ids import Instant, OffsetAndMetadata, Ticket, TopicPartition
 from brokers.ports import Rng
+from brokers.records.raw_records import KeyAndValue
 from brokers.region import GroupOffsetsChanged
 from brokers.timers import Timers
 
@@ -310,7 +310,7 @@ class GroupCoordinator:
         groups, effects = self._manager.finish_loading(partition)
         self._offset_expiration.start(now)
         effects += [
-            GroupOffsetsChanged(each.id, dict(each.offsets)) for each in groups if each.offsets
+            GroupOffsetsChanged(each.id, each.offsets.copy()) for each in groups if each.offsets
         ]
         for group in groups:
             for member in group.members.values():

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from brokers.coordinator.effects import CoordinatorEffect
 from brokers.errors import KafkaError, Refusal
 from brokers.groups.classic_group import ClassicGroup
-from brokers.groups.coordinator_loader import GroupLoader, KeyAndValue
+from brokers.groups.coordinator_loader import GroupLoader
 from brokers.groups.group_state import GroupState
 from brokers.groups.offsets_partition import partition_for
+from brokers.records.raw_records import KeyAndValue
 
 GROUP_ID_BYTES_MAX = 32_767  # of a string in older requests and in the log
 

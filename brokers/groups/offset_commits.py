@@ -116,14 +116,11 @@ def tombstones(group: str, partitions: Iterable[TopicPartition]) -> list[OffsetC
 
 
 def replay(group: ClassicGroup, record: OffsetCommitRecord) -> None:
-    """The only function that changes a group's offsets."""
-    group.expiries.pop(record.partition, None)
+    """The only function that changes a group's offsets once it is loaded."""
     if record.offset is None:
         group.offsets.pop(record.partition, None)
-        return
-    group.offsets[record.partition] = record.offset
-    if record.expires_at is not None:
-        group.expiries[record.partition] = record.expires_at
+    else:
+        group.offsets.put(record.partition, record.offset, record.expires_at)
 
 
 def replay_all(group: ClassicGroup, records: list[OffsetCommitRecord]) -> list[CoordinatorEffect]:

@@ -4,6 +4,7 @@ Offsets expire `offsets.retention.minutes` after their group became empty, those
 after their commit. Offsets of a group with members expire only for topics to which it no longer subscribes.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from brokers.coordinator.effects import CoordinatorEffect
@@ -15,8 +16,10 @@ from brokers.groups.group_appends import GroupAppends
 from brokers.groups.group_metadata_manager import GroupMetadataManager
 from brokers.groups.group_state import GroupState
 from brokers.groups.offset_commits import tombstones
-from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
+from brokers.ids import Instant, TopicPartition
 from brokers.timers import Timers
+
+OFFSETS_A_STEP = 5_000  # a few milliseconds
 
 
 class OffsetExpiration:
@@ -34,6 +37,7 @@ class OffsetExpiration:
         self._appends = appends
         self._manager = manager
         self._is_started = False
+        self._unchecked: deque[ClassicGroup] = deque()
 
     def start(self, now: Instant) -> None:
         if not self._is_started:
@@ -41,12 +45,23 @@ class OffsetExpiration:
             self._timers.set(now + self._config.expiry_interval_ms, self._check_all)
 
     def _check_all(self, now: Instant) -> list[CoordinatorEffect]:
+        self._unchecked = deque(self._manager.groups.values())
+        return self._check_some(now)
+
+    def _check_some(self, now: Instant) -> list[CoordinatorEffect]:
+        """In steps, between which the node does other things."""
         effects: list[CoordinatorEffect] = []
-        for group in list(self._manager.groups.values()):
+        checked = 0
+        while self._unchecked and checked < OFFSETS_A_STEP:
+            group = self._unchecked.popleft()
+            checked += 1 + len(group.offsets)
             self._manager.remove_if_unused(group)
-            if group.state is not GroupState.DEAD:
+            if self._manager.groups.get(group.id) is group:
                 effects += self._check(group, now)
-        self._timers.set(now + self._config.expiry_interval_ms, self._check_all)
+        if self._unchecked:
+            self._timers.set(now, self._check_some)
+        else:
+            self._timers.set(now + self._config.expiry_interval_ms, self._check_all)
         return effects
 
     def _check(self, group: ClassicGroup, now: Instant) -> list[CoordinatorEffect]:
@@ -64,8 +79,8 @@ class OffsetExpiration:
         names = frozenset(topics)
         effects: list[CoordinatorEffect] = []
         for group in self._manager.groups.values() if names else ():
-            known = (*group.offsets, *group.offsets_in_flight())
-            to_delete = [partition for partition in known if partition.topic in names]
+            in_flight = [each for each in group.offsets_in_flight() if each.topic in names]
+            to_delete = [*group.offsets.within(names), *in_flight]
             if to_delete:
                 effects += self._appends.append(group, tombstones(group.id, to_delete))
         return effects
@@ -78,12 +93,11 @@ def expired(
     if not group.offsets:
         return
     is_unsubscribed = _unsubscribed(group)
-    for partition, committed in group.offsets.items():
+    for partition, committed_at, until in group.offsets.times():
         if not is_unsubscribed(partition.topic):
             continue
-        until = group.expiries.get(partition)
         if until is None:
-            until = _retention_start(group, committed) + config.offsets_retention_ms
+            until = _retention_start(group, committed_at) + config.offsets_retention_ms
         if now >= until:
             yield partition
 
@@ -98,12 +112,12 @@ def _unsubscribed(group: ClassicGroup) -> Callable[[str], bool]:
     return lambda topic: not is_read(topic)
 
 
-def _retention_start(group: ClassicGroup, committed: OffsetAndMetadata) -> Instant:
+def _retention_start(group: ClassicGroup, committed_at: Instant) -> Instant:
     """When the group became empty, or the commit time if later: an administrator may commit for an empty group."""
     if (
         group.state is not GroupState.EMPTY
         or group.protocol_type is None
         or group.state_timestamp is None
     ):
-        return committed.committed_at
-    return max(group.state_timestamp, committed.committed_at)
+        return committed_at
+    return max(group.state_timestamp, committed_at)

@@ -11,5 +11,9 @@ def java_hash(text: str) -> int:
 
 
 def partition_for(group: str, partitions: int) -> int:
-    """Kafka's partitionFor: 0 <= partition < `partitions`."""
+    """0 <= partition < `partitions`.
+
+    Kafka's partitionFor where the hash is not negative; of a negative one Kafka takes the absolute value. No client
+    depends on it, and regions have groups where this puts them.
+    """
     return (java_hash(group) & 0x7FFF_FFFF) % partitions

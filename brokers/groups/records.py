@@ -5,6 +5,7 @@ An offset with an expiry of its own needs version 1, the only version with the f
 Kafka. Any version is read. A value of None is a tombstone.
 """
 
+import struct
 from dataclasses import dataclass
 from struct import Struct
 from typing import TypeAlias, TypeVar
@@ -29,6 +30,16 @@ GROUP_VALUE = 3
 STRING_BYTES_MAX = 32_767  # of a string in these versions
 
 _VERSION = Struct(">h")
+_OFFSET_KEYS = (0, OFFSET_KEY)
+_KEY_START = Struct(">hh")  # type, length of the group's id
+_PARTITION = Struct(">i")
+_CURRENT_VALUE = Struct(
+    ">2xqih"
+)  # after the version: offset, leader epoch, length of the metadata, which follows
+_TIMESTAMP = Struct(">q")  # after the metadata
+_CURRENT_BYTES = _CURRENT_VALUE.size + _TIMESTAMP.size  # of a value without metadata
+_METADATA_LENGTH_AT = _CURRENT_VALUE.size - 2
+PARTITION_BYTES = _PARTITION.size  # at the end of an offset's key
 
 Stored = TypeVar("Stored", bound=Message)
 
@@ -101,11 +112,59 @@ def decode(key: Buffer | None, value: Buffer | None) -> CoordinatorRecord | None
     """
     try:
         kind = _version(key)
-        if kind in (0, OFFSET_KEY):
+        if kind in _OFFSET_KEYS:
             return _decode_offset(kind, key, value)
         return _decode_group(key, value) if kind == GROUP_KEY else None
     except WireError as error:
         raise RecordError(str(error)) from None
+
+
+def split_offset_key(key: bytes) -> tuple[str, str, int] | None:
+    """Group, topic and partition in an offset's key; None for any other key, whole or not.
+
+    The same as from `decode`, in a fifth of the time: a coordinator that is loaded reads one for each key.
+    """
+    try:
+        kind, length = _KEY_START.unpack_from(key)
+        topic_at = _KEY_START.size + length
+        (topic_length,) = _VERSION.unpack_from(key, topic_at)
+        end = topic_at + _VERSION.size + topic_length
+        if kind not in _OFFSET_KEYS or length < 0 or topic_length < 0:
+            return None
+        (partition,) = _PARTITION.unpack_from(key, end)
+        if end + PARTITION_BYTES != len(key):
+            return None
+        group = key[_KEY_START.size : topic_at].decode()
+        return group, key[topic_at + _VERSION.size : end].decode(), partition
+    except (struct.error, UnicodeDecodeError):
+        return None
+
+
+def is_current_value(value: bytes) -> bool:
+    """Whether it is the value of an offset as `encode` writes it today, and can be decoded."""
+    size = len(value)
+    if size < _CURRENT_BYTES or value[1] != OFFSET_VALUE or value[0]:
+        return False
+    length = value[_METADATA_LENGTH_AT] << 8 | value[_METADATA_LENGTH_AT + 1]
+    if size != _CURRENT_BYTES + length or length > STRING_BYTES_MAX:
+        return False
+    start = _CURRENT_VALUE.size
+    return not length or value[start : start + length].isascii()
+
+
+def decode_current_value(value: bytes) -> OffsetAndMetadata:
+    """The offset in a value for which `is_current_value` holds."""
+    offset, leader_epoch, length = _CURRENT_VALUE.unpack_from(value)
+    start = _CURRENT_VALUE.size
+    metadata = value[start : start + length].decode()
+    (committed_at,) = _TIMESTAMP.unpack_from(value, start + length)
+    return OffsetAndMetadata(offset, leader_epoch, metadata, committed_at)
+
+
+def time_in_current_value(value: bytes) -> Instant:
+    """When the offset in such a value was committed."""
+    (committed_at,) = _TIMESTAMP.unpack_from(value, len(value) - _TIMESTAMP.size)
+    return int(committed_at)
 
 
 def _versioned(version: int, message: OffsetCommitKey | GroupMetadataKey) -> bytes:

@@ -15,6 +15,8 @@ NUMBER_BYTES_MAX = 5  # of a varint of 32 bits
 TIME_BYTES_MAX = 10  # of one of 64
 
 
+KeyAndValue: TypeAlias = tuple[bytes | None, bytes | None]
+
 # One record: `data[start:end]`, where its attributes lie, its offset above the batch's, its key, if it has a value.
 RawRecord: TypeAlias = tuple[int, int, int, int, bytes | None, bool]
 
@@ -121,6 +123,64 @@ def first_without_key(data: bytes, count: int) -> int | None:
     if position != size:
         raise damaged("bytes after the last record")
     return None
+
+
+def keys_and_values(data: bytes, count: int) -> Iterator[KeyAndValue]:
+    """The keys and values of the `count` records in `data`, which is decompressed, for replays.
+
+    Raises `BatchError` at once where their lengths contradict one another. `zip` makes one tuple for all of them,
+    which spares the garbage collector as many tuples as there are records.
+    """
+    keys: list[bytes | None] = []
+    values: list[bytes | None] = []
+    add_key, add_value = keys.append, values.append
+    position, size = 0, len(data)
+    try:
+        for _ in range(count):
+            length = data[position]
+            position += 1
+            if length >= 0x80:
+                length, position = _more(data, length, position)
+            end = position + (length >> 1)
+            if length & 1 or end > size:
+                raise damaged("a record is longer than its batch")
+            position += 1
+            while data[position] >= 0x80:  # the timestamp
+                position += 1
+            position += 1
+            while data[position] >= 0x80:  # the offset
+                position += 1
+            position += 1
+            key: bytes | None = None
+            value: bytes | None = None
+            length = data[position]
+            position += 1
+            if length != NULL:
+                if length >= 0x80:
+                    length, position = _more(data, length, position)
+                if length & 1:
+                    raise damaged("a record's key has no length")
+                key = data[position : position + (length >> 1)]
+                position += length >> 1
+            length = data[position]
+            position += 1
+            if length != NULL:
+                if length >= 0x80:
+                    length, position = _more(data, length, position)
+                if length & 1:
+                    raise damaged("a record's value has no length")
+                value = data[position : position + (length >> 1)]
+                position += length >> 1
+            if position >= end:  # the number of headers takes a byte
+                raise damaged("a record's key and value are longer than the record")
+            add_key(key)
+            add_value(value)
+            position = end
+    except IndexError:
+        raise damaged("the records are cut short") from None
+    if position != size:
+        raise damaged("bytes after the last record")
+    return zip(keys, values, strict=True)
 
 
 def _more(data: bytes, first: int, position: int) -> tuple[int, int]:

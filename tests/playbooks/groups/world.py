@@ -5,7 +5,7 @@ It keeps accounts: every ticket is answered once at most, and nothing is appende
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from brokers.coordinator.effects import AppendRecords, CoordinatorReply
 from brokers.effects import Changed
@@ -36,8 +36,7 @@ class CountingRng:
         return start
 
 
-@dataclass(frozen=True)
-class Stored:
+class Stored(NamedTuple):
     """A record of the log, as the coordinator reads it."""
 
     key: bytes

@@ -10,7 +10,7 @@ from brokers.coordinator.partition_writer import PartitionWriter
 from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.errors import KafkaError
 from brokers.ids import Instant, Ticket
-from brokers.records.record import Record
+from brokers.records.raw_records import KeyAndValue
 from tests.unit.brokers.api.test_replicated import PARTITION, Region
 from tests.unit.brokers.api.test_stranded import hear, strand
 
@@ -48,11 +48,11 @@ class Counter:
     def start_loading(self, partition: int) -> None:
         self._loading[partition] = {}
 
-    def replay(self, partition: int, records: Iterable[Record]) -> None:
-        for record in records:
-            assert record.key is not None
-            assert record.value is not None
-            self._loading[partition][bytes(record.key)] = int(bytes(record.value))
+    def replay(self, partition: int, records: Iterable[KeyAndValue]) -> None:
+        for key, value in records:
+            assert key is not None
+            assert value is not None
+            self._loading[partition][key] = int(value)
 
     def skip(self, partition: int, why: str) -> None:
         raise AssertionError(why)

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from brokers.coordinator.effects import AppendRecords
 from brokers.errors import KafkaError
 from brokers.groups.config import GroupCoordinatorConfig
 from brokers.groups.group_state import GroupState
+from brokers.groups.offset_expiration import OFFSETS_A_STEP
 from brokers.groups.requests import CommitResult, JoinResult
 from brokers.ids import TopicPartition
 from tests.playbooks.groups.consumer import subscription
@@ -184,3 +186,21 @@ def test_subscriptions_of_all_protocols_count() -> None:
     stable(world, "a", session_timeout_ms=1_800_000, protocols=both)
     world.wait(RETENTION_MS + 1_000)
     assert kept(world) == {T0, U0}
+
+
+def test_many_offsets_are_checked_in_steps_between_which_others_have_their_turn() -> None:
+    world = World(EXPIRING)
+    partitions = [TopicPartition("t", number) for number in range(OFFSETS_A_STEP)]
+    for group in ("a", "b", "c"):
+        world.answer("commit", commit(*partitions, group=group))
+    world.write_all()
+    due = world.now + RETENTION_MS
+    world.wait(RETENTION_MS - 1)
+    steps = []
+    while world.coordinator.deadline is not None and world.coordinator.deadline <= due:
+        effects = world.coordinator.on_time(due)
+        steps.append(sum(isinstance(effect, AppendRecords) for effect in effects))
+        world.perform(effects)
+    assert steps == [1, 1, 1]
+    assert world.coordinator.deadline == due + EXPIRING.expiry_interval_ms
+    assert kept(world, "a") == kept(world, "b") == kept(world, "c") == set()

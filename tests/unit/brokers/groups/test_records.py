@@ -14,7 +14,10 @@ from brokers.groups.records import (
     OffsetCommitRecord,
     RecordError,
     decode,
+    decode_current_value,
     encode,
+    is_current_value,
+    split_offset_key,
 )
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from brokers.wire.codec import encode_record
@@ -195,3 +198,48 @@ def test_values_of_a_later_kafka_are_an_error(version: int) -> None:
     assert value is not None
     with pytest.raises(RecordError, match=str(version)):
         decode(key, struct.pack(">h", version) + value[2:])
+
+
+@given(TEXT, PARTITIONS, OFFSETS, st.none() | st.integers(0, 9), st.integers(0, 1))
+def test_the_short_ways_to_read_an_offset_agree_with_the_long_one(
+    group: str, partition: TopicPartition, offset: OffsetAndMetadata, expiry: int | None, kind: int
+) -> None:
+    key, value = encode(OffsetCommitRecord(group, partition, offset, expiry))
+    assert value is not None
+    key = struct.pack(">h", kind) + key[2:]  # a key of version 0 has the same fields
+    assert split_offset_key(key) == (group, *partition)
+    long = decode(key, value)
+    assert isinstance(long, OffsetCommitRecord)
+    if is_current_value(value):
+        assert expiry is None
+        assert decode_current_value(value) == long.offset
+    else:
+        assert expiry is not None or not offset.metadata.isascii()
+
+
+@given(TEXT, PARTITIONS, OFFSETS, st.data())
+def test_what_the_long_way_refuses_the_short_ways_leave_to_it(
+    group: str, partition: TopicPartition, offset: OffsetAndMetadata, data: st.DataObject
+) -> None:
+    key, value = encode(OffsetCommitRecord(group, partition, offset))
+    assert value is not None
+    damaged_key, damaged_value = (damaged(data, each) for each in (key, value))
+    try:
+        decoded = decode(damaged_key, value)
+    except RecordError:
+        decoded = None
+    names = split_offset_key(damaged_key)
+    if names is not None:
+        assert isinstance(decoded, OffsetCommitRecord)
+        assert names == (decoded.group, *decoded.partition)
+    if is_current_value(damaged_value):
+        long = decode(key, damaged_value)
+        assert isinstance(long, OffsetCommitRecord)
+        assert long.offset == decode_current_value(damaged_value)
+
+
+def damaged(data: st.DataObject, whole: bytes) -> bytes:
+    """Cut, lengthened, or one byte changed."""
+    at = data.draw(st.integers(0, len(whole) - 1))
+    changed = whole[:at] + data.draw(st.binary(min_size=1, max_size=1)) + whole[at + 1 :]
+    return data.draw(st.sampled_from([whole[:at], whole + b"\0", changed]))

@@ -8,7 +8,7 @@ import pytest
 
 from brokers.records.batch import BatchError, parse_header
 from brokers.records.builder import NewRecord, build_batch
-from brokers.records.raw_records import first_without_key, raw_records
+from brokers.records.raw_records import first_without_key, keys_and_values, raw_records
 from brokers.records.record import open_batch
 from brokers.records.record_columns import record_columns
 
@@ -36,6 +36,8 @@ def test_they_are_the_records_of_the_batch(rng: random.Random) -> None:
     assert raw[-1][1] == len(data)
     without = [each.offset for each in read if each.key is None]
     assert first_without_key(data, header.record_count) == next(iter(without), None)
+    pairs = [(each.key, each.value) for each in read]
+    assert list(keys_and_values(data, header.record_count)) == pairs
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 11])
@@ -45,12 +47,16 @@ def test_a_batch_that_is_cut_short_is_damaged(size: int) -> None:
         list(raw_records(data[:size], 1, 0))
     with pytest.raises(BatchError):
         first_without_key(data[:size], 1)
+    with pytest.raises(BatchError):
+        keys_and_values(data[:size], 1)
 
 
 def test_bytes_behind_or_offsets_outside_are_damage() -> None:
     data = bytes(build_batch([NewRecord(b"k", b"v")] * 2, timestamp=0)[61:])
     with pytest.raises(BatchError, match="after the last record"):
         list(raw_records(data, 1, 1))
+    with pytest.raises(BatchError, match="after the last record"):
+        keys_and_values(data, 1)
     with pytest.raises(BatchError, match="outside its batch"):
         list(raw_records(data, 2, 0))
     again = bytes(build_batch([NewRecord(b"k", b"v")], timestamp=0)[61:])
@@ -60,6 +66,10 @@ def test_bytes_behind_or_offsets_outside_are_damage() -> None:
         first_without_key(again * 2, 2)
     with pytest.raises(BatchError, match="longer than"):
         list(raw_records(bytes([10, 0, 0, 0, 90, 1, 0]), 1, 0))
+    into_the_next = [0, 0, 0, 0, 0, 0, 0, 0, 0]
+    for beyond in ([10, 0, 0, 0, 12, 1, 0], [12, 0, 0, 0, 1, 10, 0, 0]):
+        with pytest.raises(BatchError, match="longer than the record"):
+            keys_and_values(bytes(beyond + into_the_next), 2)
 
 
 def test_any_bytes_are_records_or_damage(rng: random.Random) -> None:
@@ -85,6 +95,7 @@ def test_of_a_batch_without_missing_offsets_both_say_the_same(rng: random.Random
             continue
         without = [number for number, each in enumerate(found) if each[4] is None]
         assert first_without_key(bytes(data), len(made)) == next(iter(without), None)
+        assert sum(end - start for start, end, *_ in found) == len(data)
 
 
 def _with_a_long_zero(field: str, size: int) -> bytes:
@@ -108,3 +119,14 @@ def test_a_number_has_no_more_bytes_than_java_reads(field: str, at_most: int) ->
         first_without_key(longer, 1)
     with pytest.raises(BatchError, match="bits"):
         record_columns(longer, [(0, len(longer), 1, 0, 0)])
+
+
+def test_any_bytes_are_keys_and_values_or_damage(rng: random.Random) -> None:
+    for _ in range(5_000):
+        data, count = rng.randbytes(rng.randrange(0, 24)), rng.randrange(0, 3)
+        try:
+            found = list(keys_and_values(data, count))
+        except BatchError:
+            continue
+        assert len(found) == count
+        assert sum(len(part or b"") for pair in found for part in pair) <= len(data)

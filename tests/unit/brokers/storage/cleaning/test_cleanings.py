@@ -105,7 +105,7 @@ def test_a_segment_without_records_is_put_in_place_as_it_was_written() -> None:
     for _ in driver.cleaning_steps():
         pass
     assert driver.files.syncs == syncs  # type: ignore[attr-defined]
-    assert [each.max_timestamp for each in driver.log.segments][0] == -1
+    assert driver.log.segments[0].max_timestamp == -1
     assert driver.find(NOW, 1) == (-1, -1) and len(sealed(driver)) == 1
     driver.start()
     assert driver.find(NOW, 1) == (-1, -1) and len(sealed(driver)) == 1
