@@ -20,6 +20,8 @@
 | `wan` | a link through a proxy that delays |
 | `writable`, `traffic` | which partitions take records; bytes between two groups of processes |
 | `gap` | a librdkafka producer that goes on while its leader is taken away |
+| `compaction` | a topic compacted: `python -m tests.bench.compaction`, on its own |
+| `coordinator`, `group_records` | committed offsets are loaded: `python -m tests.bench.coordinator`, on its own |
 | `audit`, `audit_data` | an audit beside hashing the same bytes: `python -m tests.bench.audit`, on its own |
 | `targets` | which ratio each measure has to reach |
 | `report` | the table, `bench.json` and `bench.png` |

@@ -158,6 +158,20 @@ def leaders_by_topic(answer: memoryview) -> dict[str, Leaders]:
     return by_topic
 
 
+def committed(answer: memoryview) -> tuple[int, int]:
+    """(error code, offset) of the one partition of an OffsetFetch v5, -1 where none is committed."""
+    read = Reader(answer)
+    read.number("i")  # throttle time
+    offset = -1
+    for _ in range(read.number("i")):
+        read.string()
+        for _ in range(read.number("i")):
+            _, offset, _, _ = read.number("i"), read.number("q"), read.number("i"), read.string()
+            if code := read.number("h"):
+                return code, offset
+    return read.number("h"), offset
+
+
 def brokers(answer: memoryview) -> int:
     """How many brokers a Metadata v4 names."""
     (count,) = struct.unpack_from(">i", answer, 4)

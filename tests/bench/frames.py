@@ -12,14 +12,19 @@ from crc32c import crc32c
 CORRELATION_AT = 8  # after int32 length, int16 key, int16 version
 CLIENT_ID = b"bench"
 
+ADMIN_CLIENT_ID = b"__admin_client"  # brokers let this client alone write internal topics
+
 PRODUCE, FETCH, LIST_OFFSETS, METADATA = 0, 1, 2, 3
+OFFSET_FETCH, FIND_COORDINATOR = 9, 10
 API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS = 18, 19, 20
 LATEST = -1
 
 
-def frame(key: int, version: int, *body: bytes, extra: int = 0) -> bytearray:
+def frame(
+    key: int, version: int, *body: bytes, extra: int = 0, client: bytes = CLIENT_ID
+) -> bytearray:
     """A whole request; `extra` bytes of records are announced in the length and sent by the caller."""
-    header = struct.pack(">hhih", key, version, 0, len(CLIENT_ID)) + CLIENT_ID
+    header = struct.pack(">hhih", key, version, 0, len(client)) + client
     payload = header + b"".join(body)
     return bytearray(struct.pack(">i", len(payload) + extra) + payload)
 
@@ -63,13 +68,13 @@ def batch(values: Iterable[bytes], timestamp_ms: int) -> bytes:
     return struct.pack(">qiibI", 0, 9 + len(covered), -1, 2, crc32c(covered)) + covered
 
 
-def produce(topic: str, partition: int, records_bytes: int) -> bytearray:
+def produce(topic: str, partition: int, records_bytes: int, client: bytes = CLIENT_ID) -> bytearray:
     """Produce v7, acks=all, one batch; the `records_bytes` of the batch follow the frame."""
     return frame(
         PRODUCE, 7,
         struct.pack(">hhii", -1, -1, 30_000, 1), text(topic),
         struct.pack(">iii", 1, partition, records_bytes),
-        extra=records_bytes,
+        extra=records_bytes, client=client,
     )  # fmt: skip
 
 
@@ -131,3 +136,15 @@ def delete_topic(topic: str) -> bytearray:
 def api_versions() -> bytearray:
     """ApiVersions v0, the cheapest question any broker answers."""
     return frame(API_VERSIONS, 0)
+
+
+def find_coordinator(group: str) -> bytearray:
+    """FindCoordinator v1 of a group; the first one has `__consumer_offsets` created."""
+    return frame(FIND_COORDINATOR, 1, text(group), b"\0")
+
+
+def offset_fetch(group: str, topic: str, partition: int) -> bytearray:
+    """OffsetFetch v5 of one partition."""
+    return frame(
+        OFFSET_FETCH, 5, text(group), array([text(topic) + array([struct.pack(">i", partition)])])
+    )

@@ -48,15 +48,15 @@ class Kafka:
         self._directory.mkdir(parents=True, exist_ok=True)
         for name in names:
             self._format(name)
-            self._start(name)
+            self.start(name)
 
     def region(self, name: str) -> Region:
         return Region(self._addresses[name], (self._running[name].pid,))
 
     def restart(self, name: str) -> float:
-        self._stop(name)
+        self.stop(name)
         began = time.perf_counter()
-        self._start(name)
+        self.start(name)
         return time.perf_counter() - began
 
     def link(self, topic: str) -> None:
@@ -71,7 +71,7 @@ class Kafka:
     def down(self) -> None:
         self._mirror.stop()
         for name in list(self._running):
-            self._stop(name)
+            self.stop(name)
 
     def _format(self, name: str) -> None:
         self._addresses[name] = f"127.0.0.1:{processes.free_port()}"
@@ -91,7 +91,7 @@ class Kafka:
             "log.dirs": str(self._directory / name),
         }
 
-    def _start(self, name: str) -> None:
+    def start(self, name: str) -> None:
         config = self._directory / f"{name}.properties"
         command = java("kafka.Kafka", str(config), heap=HEAP)
         command.insert(1, f"-Xms{HEAP}")
@@ -100,7 +100,7 @@ class Kafka:
             self._addresses[name], lambda: process.poll() is None, self._log(name)
         )
 
-    def _stop(self, name: str) -> None:
+    def stop(self, name: str) -> None:
         process = self._running.pop(name)
         processes.stop(process.pid)
         process.wait()

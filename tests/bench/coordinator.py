@@ -1,0 +1,265 @@
+"""`python -m tests.bench.coordinator`: one node of ours and one of Kafka's load the same committed offsets, in turn.
+
+Groups commit, again and again, offsets of some partitions; the batches are written to `__consumer_offsets` as the
+coordinator would write them. Then the node is stopped and started, and the time is taken until it has answered an
+OffsetFetch of every group with the last offset. What the same node took without the commits is subtracted: the rest is
+the load. Medians of `--repeat` starts.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from rich.console import Console
+
+from tests.bench import answers, frames, memory, processes
+from tests.bench.connection import Connection
+from tests.bench.group_records import OFFSETS_TOPIC, TOPIC, Commits, group_names, java_hash
+from tests.bench.peer import jars
+from tests.bench.peer.kafka import Kafka
+from tests.bench.systems import SOURCE
+from tests.process.nodes import BrokerProcess
+
+OFFSETS_PARTITIONS = 50  # offsets.topic.num.partitions
+WINDOW = 32  # requests in flight
+PATIENCE_S = 300
+progress = Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+class Shape(NamedTuple):
+    """Each of `groups` commits the offsets of `partitions`, `rounds` times."""
+
+    groups: int
+    partitions: int
+    rounds: int
+
+
+class Node(NamedTuple):
+    """One node that can be started again with its data."""
+
+    name: str
+    start: Callable[[], float]  # when its process was started
+    stop: Callable[[], object]
+    address: Callable[[], str]
+    pid: Callable[[], int]
+    data: Path
+
+
+class Started(NamedTuple):
+    """Seconds since the start of the process, and CPU seconds."""
+
+    loaded_s: float  # until it has answered for every group
+    cpu_s: float  # of all its processes
+    slowest_answer_s: float  # of the questions that it was asked meanwhile
+
+
+class Measured(NamedTuple):
+    """A node with the commits beside itself without them."""
+
+    name: str
+    empty_s: float
+    loaded_s: float
+    empty_cpu_s: float
+    cpu_s: float
+    slowest_answer_s: float
+    log_mb: float
+
+    @property
+    def load_s(self) -> float:
+        return self.loaded_s - self.empty_s
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name:9} every group is answered {self.loaded_s:6.2f} s after the start, "
+            f"{self.empty_s:5.2f} s without commits: load {self.load_s:6.2f} s; "
+            f"{self.cpu_s:5.1f} CPU-s, {self.empty_cpu_s:4.1f} without; "
+            f"slowest answer {1_000 * self.slowest_answer_s:.0f} ms, log {self.log_mb:.0f} MB"
+        )
+
+
+def ours(directory: Path) -> Node:
+    directory.mkdir(exist_ok=True)
+    process = BrokerProcess(directory)
+
+    def start() -> float:
+        began = time.perf_counter()
+        process.start()
+        return began
+
+    return Node(
+        "causeway", start, process.stop, lambda: process.address, lambda: process.pid, process.data
+    )
+
+
+def kafka(directory: Path) -> Node:
+    peer = Kafka(directory)
+    is_up = False
+
+    def start() -> float:
+        nonlocal is_up
+        began = time.perf_counter()
+        if is_up:
+            peer.start(SOURCE)
+        else:
+            peer.up((SOURCE,))
+            is_up = True
+        return began
+
+    def region_address() -> str:
+        return peer.region(SOURCE).bootstrap
+
+    return Node(
+        "kafka", start, lambda: peer.stop(SOURCE), region_address,
+        lambda: peer.region(SOURCE).pids[0], directory / SOURCE,
+    )  # fmt: skip
+
+
+def batches(shape: Shape) -> Iterator[tuple[int, bytes]]:
+    """(partition of `__consumer_offsets`, batch) of every commit; the last offset of each is `shape.rounds`."""
+    now = int(time.time() * 1000)
+    partitions = range(shape.partitions)
+    groups = [
+        (java_hash(name) % OFFSETS_PARTITIONS, Commits(name, partitions, now))
+        for name in group_names(shape.groups)
+    ]
+    for offset in range(1, shape.rounds + 1):
+        for place, commits in groups:
+            yield place, commits.batch(offset)
+
+
+def fill(node: Node, shape: Shape) -> None:
+    with Connection(node.address()) as connection:
+        for place, batch in batches(shape):
+            if connection.in_flight >= WINDOW:
+                answers.produced(connection.receive())
+            request = frames.produce(OFFSETS_TOPIC, place, len(batch), frames.ADMIN_CLIENT_ID)
+            connection.send(request, batch)
+        while connection.in_flight:
+            answers.produced(connection.receive())
+
+
+def await_groups(node: Node, began: float, groups: list[str], wanted: int) -> Started:
+    """Asks for one group after the other, each until it is answered with the wanted offset."""
+    slowest, deadline = 0.0, time.perf_counter() + PATIENCE_S
+    rest = groups[::-1]
+    while rest:
+        assert time.perf_counter() < deadline, f"{node.name} does not answer for {rest[-1]}"
+        with suppress(OSError), Connection(node.address(), timeout_s=PATIENCE_S) as connection:
+            while rest:
+                asked = time.perf_counter()
+                answer = connection.ask(frames.offset_fetch(rest[-1], TOPIC, 0))
+                slowest = max(slowest, time.perf_counter() - asked)
+                code, offset = answers.committed(answer)
+                if code == answers.NONE:
+                    assert offset == wanted, f"{node.name}: {rest[-1]} has {offset}, not {wanted}"
+                    rest.pop()
+    taken = time.perf_counter() - began
+    used = sum(sum(each.cpu_times()[:2]) for each in processes.family([node.pid()]))
+    return Started(taken, used, slowest)
+
+
+def create_topics(node: Node, shape: Shape) -> None:
+    """The topic whose offsets are committed, and `__consumer_offsets`; both are led when this returns."""
+    with Connection(node.address()) as connection:
+        answer = connection.ask(frames.create_topic(TOPIC, shape.partitions))
+        answers.topic_changed(answer, f"create {TOPIC}")
+        connection.ask(frames.find_coordinator("any"))
+        for topic, partitions in ((TOPIC, shape.partitions), (OFFSETS_TOPIC, OFFSETS_PARTITIONS)):
+            while len(answers.leaders(connection.ask(frames.metadata(topic))).nodes) < partitions:
+                time.sleep(0.05)
+
+
+def prepare(node: Node, shape: Shape) -> None:
+    node.start()
+    try:
+        create_topics(node, shape)
+    finally:
+        node.stop()
+
+
+def write(node: Node, shape: Shape) -> None:
+    node.start()
+    try:
+        fill(node, shape)
+    finally:
+        node.stop()
+
+
+def in_turn(nodes: list[Node], shape: Shape, wanted: int, repeat: int) -> list[list[Started]]:
+    """By node: its starts, while no other one runs."""
+    found: list[list[Started]] = [[] for _ in nodes]
+    names = group_names(shape.groups)
+    for _ in range(repeat):
+        for node, starts in zip(nodes, found, strict=True):
+            memory.touch()
+            began = node.start()
+            try:
+                starts.append(await_groups(node, began, names, wanted))
+                progress.print(f"{node.name}, offset {wanted}: {starts[-1]}")
+            finally:
+                node.stop()
+    return found
+
+
+def measure(nodes: list[Node], shape: Shape, repeat: int) -> list[Measured]:
+    for node in nodes:
+        prepare(node, shape)
+    empty = in_turn(nodes, shape, -1, repeat)
+    for node in nodes:
+        write(node, shape)
+    full = in_turn(nodes, shape, shape.rounds, repeat)
+    return [summed_up(*each) for each in zip(nodes, empty, full, strict=True)]
+
+
+def summed_up(node: Node, empty: list[Started], full: list[Started]) -> Measured:
+    """Medians."""
+    logs = node.data.glob(f"{OFFSETS_TOPIC}-*/*.log")
+    size = sum(each.stat().st_size for each in logs) / 1e6
+    return Measured(
+        node.name,
+        median(each.loaded_s for each in empty),
+        median(each.loaded_s for each in full),
+        median(each.cpu_s for each in empty),
+        median(each.cpu_s for each in full),
+        max(each.slowest_answer_s for each in full),
+        size,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--groups", type=int, default=1_000)
+    parser.add_argument("--partitions", type=int, default=1_000)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--no-peer", action="store_true", help="ours alone")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    shape = Shape(options.groups, options.partitions, options.rounds)
+    makers = [ours]
+    if not options.no_peer:
+        jars.fetch()
+        makers.append(kafka)
+    with tempfile.TemporaryDirectory(prefix="causeway-coordinator-") as directory:
+        nodes = [make(Path(directory) / make.__name__) for make in makers]
+        found = measure(nodes, shape, options.repeat)
+    if options.json:
+        print(json.dumps([each._asdict() for each in found]))
+        return
+    for each in found:
+        print(each)
+    if len(found) > 1:
+        first, second = found
+        print(
+            f"ratio     {first.loaded_s / second.loaded_s:.2f}, load {first.load_s / second.load_s:.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
