@@ -1,6 +1,6 @@
 """Reads a partition of a coordinator's topic from its start (Kafka's CoordinatorLoader)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 from brokers.continuations import Continuations
@@ -11,7 +11,7 @@ from brokers.ids import Buffer, Instant, Offset, TopicPartition
 from brokers.partition.replica import Replica
 from brokers.records.batch import HEADER_SIZE, BatchError, iter_headers
 from brokers.records.compression import decompress
-from brokers.records.raw_records import KeyAndValue, keys_and_values
+from brokers.records.raw_records import OpenedBatch
 
 READ_BYTES = (
     1 << 18
@@ -23,8 +23,8 @@ Loaded: TypeAlias = Callable[[TopicPartition, Instant], list[Effect]]
 class Replayed(Protocol):
     """What receives the records."""
 
-    def replay(self, partition: int, records: Iterable[KeyAndValue]) -> None:
-        """The next records of a partition that is being loaded, in the order of the log."""
+    def replay(self, partition: int, batch: OpenedBatch) -> None:
+        """The next records of a partition that is being loaded, in the order of the log. Raises `BatchError`."""
 
     def skip(self, partition: int, why: str) -> None:
         """A part of a partition that is being loaded cannot be read."""
@@ -83,8 +83,8 @@ class CoordinatorLoader:
             packed = view[position + HEADER_SIZE : position + header.length]
             try:
                 opened = bytes(decompress(header.compression, packed))
-                records = keys_and_values(opened, header.record_count)
-                self._target.replay(partition.partition, records)
+                batch = OpenedBatch(opened, header.record_count)
+                self._target.replay(partition.partition, batch)
             except BatchError as damage:
                 why = f"the batch at offset {header.base_offset}: {damage.because}"
                 self._target.skip(partition.partition, why)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from brokers.coordinator.effects import CoordinatorEffect
 from brokers.effects import Changed
 from brokers.groups.classic_group import ClassicGroup
+from brokers.groups.commit_runs import commit_runs
 from brokers.groups.committed_offsets import Stored
 from brokers.groups.group_metadata_records import restore
 from brokers.groups.offset_commits import replay
@@ -17,7 +18,7 @@ from brokers.groups.records import (
     is_current_value,
     split_offset_key,
 )
-from brokers.records.raw_records import KeyAndValue
+from brokers.records.raw_records import KeyAndValue, OpenedBatch, keys_and_values
 
 
 class GroupLoader:
@@ -31,7 +32,19 @@ class GroupLoader:
         self._unreadable = 0
         self._why = ""
 
-    def replay(self, records: Iterable[KeyAndValue]) -> None:
+    def replay(self, batch: OpenedBatch) -> None:
+        """All of it, or `BatchError` where it is damaged."""
+        runs, position, left = commit_runs(*batch)
+        rest = keys_and_values(batch.data, left, position)
+        for run in runs:
+            place = self._places.get(run.key[:-PARTITION_BYTES])
+            if place is None:
+                place = self._place(run.key)
+            assert place is not None, "a run has the key of an offset"
+            place.update(run.stored)
+        self._replay_each(rest)
+
+    def _replay_each(self, records: Iterable[KeyAndValue]) -> None:
         """Nearly all are offsets of groups and topics that were seen before: these are stored as they are."""
         places, read_number = self._places, int.from_bytes
         for key, value in records:

@@ -36,7 +36,7 @@ from brokers.groups.requests import (
 )
 from brokers.ids import Instant, OffsetAndMetadata, Ticket, TopicPartition
 from brokers.ports import Rng
-from brokers.records.raw_records import KeyAndValue
+from brokers.records.raw_records import OpenedBatch
 from brokers.region import GroupOffsetsChanged
 from brokers.timers import Timers
 
@@ -294,9 +294,9 @@ class GroupCoordinator:
         """The partition's records are being read: requests for its groups get COORDINATOR_LOAD_IN_PROGRESS."""
         self._manager.start_loading(partition)
 
-    def replay(self, partition: int, records: Iterable[KeyAndValue]) -> None:
+    def replay(self, partition: int, batch: OpenedBatch) -> None:
         """The next records of a partition that is being loaded, in the order of the log."""
-        self._manager.replay(partition, records)
+        self._manager.replay(partition, batch)
 
     def skip(self, partition: int, why: str) -> None:
         """Part of a partition that is being loaded cannot be read; `finish_loading` reports it as `Changed`."""

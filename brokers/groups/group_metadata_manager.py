@@ -3,15 +3,13 @@
 A group stays in the partition from which it was loaded, even if its id hashes to another one since the topic grew.
 """
 
-from collections.abc import Iterable
-
 from brokers.coordinator.effects import CoordinatorEffect
 from brokers.errors import KafkaError, Refusal
 from brokers.groups.classic_group import ClassicGroup
 from brokers.groups.coordinator_loader import GroupLoader
 from brokers.groups.group_state import GroupState
 from brokers.groups.offsets_partition import partition_for
-from brokers.records.raw_records import KeyAndValue
+from brokers.records.raw_records import OpenedBatch
 
 GROUP_ID_BYTES_MAX = 32_767  # of a string in older requests and in the log
 
@@ -82,8 +80,8 @@ class GroupMetadataManager:
         assert not is_loaded, f"{partition} is loaded already"
         self._partitions[partition] = GroupLoader(partition)
 
-    def replay(self, partition: int, records: Iterable[KeyAndValue]) -> None:
-        self._loading(partition).replay(records)
+    def replay(self, partition: int, batch: OpenedBatch) -> None:
+        self._loading(partition).replay(batch)
 
     def skip(self, partition: int, why: str) -> None:
         self._loading(partition).skip(why)

@@ -39,6 +39,11 @@ _CURRENT_VALUE = Struct(
 _TIMESTAMP = Struct(">q")  # after the metadata
 _CURRENT_BYTES = _CURRENT_VALUE.size + _TIMESTAMP.size  # of a value without metadata
 _METADATA_LENGTH_AT = _CURRENT_VALUE.size - 2
+PLAIN_VALUE_BYTES = _CURRENT_BYTES  # without metadata, as nearly all are
+# Where a current value without metadata is the same as all others.
+PLAIN_COLUMNS = (
+    (0, b"\0"), (1, b"\3"), (_METADATA_LENGTH_AT, b"\0"), (_METADATA_LENGTH_AT + 1, b"\0"),
+)  # fmt: skip
 PARTITION_BYTES = _PARTITION.size  # at the end of an offset's key
 
 Stored = TypeVar("Stored", bound=Message)

@@ -5,7 +5,7 @@ reads what stands before its value; `length` says where the next one begins.
 """
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from brokers.errors import KafkaError
 from brokers.records.batch import BatchError
@@ -125,8 +125,15 @@ def first_without_key(data: bytes, count: int) -> int | None:
     return None
 
 
-def keys_and_values(data: bytes, count: int) -> Iterator[KeyAndValue]:
-    """The keys and values of the `count` records in `data`, which is decompressed, for replays.
+class OpenedBatch(NamedTuple):
+    """The decompressed records of a batch, and how many there are."""
+
+    data: bytes
+    record_count: int
+
+
+def keys_and_values(data: bytes, count: int, position: int = 0) -> Iterator[KeyAndValue]:
+    """The keys and values of the `count` records in `data` from `position` on, which is decompressed, for replays.
 
     Raises `BatchError` at once where their lengths contradict one another. `zip` makes one tuple for all of them,
     which spares the garbage collector as many tuples as there are records.
@@ -134,7 +141,7 @@ def keys_and_values(data: bytes, count: int) -> Iterator[KeyAndValue]:
     keys: list[bytes | None] = []
     values: list[bytes | None] = []
     add_key, add_value = keys.append, values.append
-    position, size = 0, len(data)
+    size = len(data)
     try:
         for _ in range(count):
             length = data[position]
@@ -171,8 +178,8 @@ def keys_and_values(data: bytes, count: int) -> Iterator[KeyAndValue]:
                     raise damaged("a record's value has no length")
                 value = data[position : position + (length >> 1)]
                 position += length >> 1
-            if position >= end:  # the number of headers takes a byte
-                raise damaged("a record's key and value are longer than the record")
+            if data[position] or position + 1 != end:
+                _check_headers(data, position, end)
             add_key(key)
             add_value(value)
             position = end
@@ -183,8 +190,31 @@ def keys_and_values(data: bytes, count: int) -> Iterator[KeyAndValue]:
     return zip(keys, values, strict=True)
 
 
+def _check_headers(data: bytes, position: int, end: int) -> None:
+    """That a record's headers begin at `position` and end with the record."""
+    if position >= end:
+        raise damaged("a record's key and value are longer than the record")
+    count, position = _more(data, data[position], position + 1)
+    if count & 1 or count > 2 * end:
+        raise damaged("a record with an impossible number of headers")
+    for _ in range(count >> 1):
+        for may_be_null in (False, True):
+            first = data[position]
+            position += 1
+            if first == _NULL and may_be_null:
+                continue
+            length, position = _more(data, first, position)
+            position += length >> 1
+            if length & 1 or position > end:
+                raise damaged("a record's header is longer than the record")
+    if position != end:
+        raise damaged("a record's length does not match its fields")
+
+
 def _more(data: bytes, first: int, position: int) -> tuple[int, int]:
     """The rest of an unsigned varint, after its `first` byte -> (the number, the position after it)."""
+    if first < 0x80:
+        return first, position
     value, shift = first & 0x7F, 7
     while shift < 7 * NUMBER_BYTES_MAX:
         byte = data[position]

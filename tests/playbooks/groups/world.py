@@ -13,6 +13,9 @@ from brokers.errors import KafkaError
 from brokers.groups.config import GroupCoordinatorConfig
 from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import OffsetAndMetadata, TopicPartition
+from brokers.records.batch import HEADER_SIZE
+from brokers.records.builder import NewRecord, build_batch
+from brokers.records.raw_records import OpenedBatch
 from brokers.region import GroupOffsetsChanged
 
 START = 1_700_000_000_000
@@ -41,6 +44,14 @@ class Stored(NamedTuple):
 
     key: bytes
     value: bytes | None
+
+
+def opened(records: Iterable[tuple[bytes, bytes | None]]) -> OpenedBatch:
+    """These records as a batch of the log."""
+    made = [NewRecord(key, value) for key, value in records]
+    if not made:
+        return OpenedBatch(b"", 0)
+    return OpenedBatch(bytes(build_batch(made, timestamp=START)[HEADER_SIZE:]), len(made))
 
 
 def offsets_by_group(
@@ -80,7 +91,7 @@ class World:
 
     def load_partition(self, partition: int, records: Iterable[Stored]) -> None:
         self.coordinator.start_loading(partition)
-        self.coordinator.replay(partition, records)
+        self.coordinator.replay(partition, opened(records))
         self.perform(self.coordinator.finish_loading(partition, self.now))
 
     def ticket(self, asked: object) -> int:

@@ -10,7 +10,7 @@ from brokers.coordinator.partition_writer import PartitionWriter
 from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.errors import KafkaError
 from brokers.ids import Instant, Ticket
-from brokers.records.raw_records import KeyAndValue
+from brokers.records.raw_records import OpenedBatch, keys_and_values
 from tests.unit.brokers.api.test_replicated import PARTITION, Region
 from tests.unit.brokers.api.test_stranded import hear, strand
 
@@ -48,8 +48,8 @@ class Counter:
     def start_loading(self, partition: int) -> None:
         self._loading[partition] = {}
 
-    def replay(self, partition: int, records: Iterable[KeyAndValue]) -> None:
-        for key, value in records:
+    def replay(self, partition: int, batch: OpenedBatch) -> None:
+        for key, value in keys_and_values(*batch):
             assert key is not None
             assert value is not None
             self._loading[partition][key] = int(value)

@@ -8,6 +8,7 @@ from brokers.groups.committed_offsets import CommittedOffsets
 from brokers.groups.coordinator_loader import GroupLoader
 from brokers.groups.records import OffsetCommitRecord, encode
 from brokers.ids import OffsetAndMetadata, TopicPartition
+from tests.playbooks.groups.world import opened
 
 T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)
 OFFSETS = st.builds(
@@ -27,7 +28,7 @@ COMMITS = st.tuples(
 
 def loaded(*commits: OffsetCommitRecord) -> dict[str, CommittedOffsets]:
     loader = GroupLoader(0)
-    loader.replay([encode(commit) for commit in commits])
+    loader.replay(opened([encode(commit) for commit in commits]))
     assert loader.report() == []
     return {group.id: group.offsets for group in loader.groups()}
 

@@ -25,7 +25,7 @@ from brokers.groups.requests import (
 )
 from brokers.ids import OffsetAndMetadata
 from brokers.region import GroupOffsetsChanged
-from tests.playbooks.groups.world import Stored, World, offsets_by_group
+from tests.playbooks.groups.world import Stored, World, offsets_by_group, opened
 from tests.unit.brokers.groups.requests import T0, T1, U0, commit, join
 from tests.unit.brokers.groups.stable import stable
 
@@ -101,7 +101,7 @@ def test_records_may_come_in_pieces() -> None:
     for partition, records in world.log.items():
         other.coordinator.start_loading(partition)
         for record in records:
-            other.coordinator.replay(partition, [record])
+            other.coordinator.replay(partition, opened([record]))
         other.perform(other.coordinator.finish_loading(partition, other.now))
     assert other.coordinator.describe(["g", "s"]) == world.coordinator.describe(["g", "s"])
     assert offsets_by_group(other.coordinator) == offsets_by_group(world.coordinator)
@@ -113,10 +113,10 @@ def test_loading_begins_again_when_the_log_is_opened_again() -> None:
     home = world.coordinator.partition_for("g")
     other = World(world.config, loaded=False)
     other.coordinator.start_loading(home)
-    other.coordinator.replay(home, world.log[home][:1])
+    other.coordinator.replay(home, opened(world.log[home][:1]))
     other.perform(other.coordinator.unload(home, other.now))
     other.coordinator.start_loading(home)
-    other.coordinator.replay(home, world.log[home])
+    other.coordinator.replay(home, opened(world.log[home]))
     other.perform(other.coordinator.finish_loading(home, other.now))
     assert set(other.coordinator.fetch_offsets("g", None).offsets) == {T0, T1}
 

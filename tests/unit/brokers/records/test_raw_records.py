@@ -121,6 +121,20 @@ def test_a_number_has_no_more_bytes_than_java_reads(field: str, at_most: int) ->
         record_columns(longer, [(0, len(longer), 1, 0, 0)])
 
 
+@pytest.mark.parametrize(
+    "record",
+    [
+        [14, 0, 0, 0, 1, 1, 0, 0],  # a byte behind its headers
+        [14, 0, 0, 0, 1, 1, 2, 1],  # a header without a name
+        [18, 0, 0, 0, 1, 1, 2, 2, 104, 8],  # a header that is longer than the record
+        [14, 0, 0, 0, 1, 1, 1, 0],  # fewer headers than none
+    ],
+)
+def test_headers_that_contradict_their_record_are_damage(record: list[int]) -> None:
+    with pytest.raises(BatchError):
+        keys_and_values(bytes(record), 1)
+
+
 def test_any_bytes_are_keys_and_values_or_damage(rng: random.Random) -> None:
     for _ in range(5_000):
         data, count = rng.randbytes(rng.randrange(0, 24)), rng.randrange(0, 3)
