@@ -1,20 +1,21 @@
 """`python -m tests.bench.coordinator`: one node of ours and one of Kafka's load the same committed offsets, in turn.
 
 Groups commit, again and again, offsets of some partitions; the batches are written to `__consumer_offsets` as the
-coordinator would write them. Then the node is stopped and started, and the time is taken until it has answered an
+coordinator would write them. Then a node is started with them, and the time is taken until it has answered an
 OffsetFetch of every group with the last offset. What the same node took without the commits is subtracted: the rest is
 the load. Medians of `--repeat` starts.
 """
 
 import argparse
 import json
+import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from rich.console import Console
 
@@ -29,6 +30,7 @@ from tests.process.nodes import BrokerProcess
 OFFSETS_PARTITIONS = 50  # offsets.topic.num.partitions
 WINDOW = 32  # requests in flight
 PATIENCE_S = 300
+EMPTY, FULL = "empty", "full"
 progress = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
@@ -49,6 +51,9 @@ class Node(NamedTuple):
     address: Callable[[], str]
     pid: Callable[[], int]
     data: Path
+
+
+Maker: TypeAlias = Callable[[Path], Node]
 
 
 class Started(NamedTuple):
@@ -84,7 +89,7 @@ class Measured(NamedTuple):
 
 
 def ours(directory: Path) -> Node:
-    directory.mkdir(exist_ok=True)
+    directory.mkdir(parents=True, exist_ok=True)
     process = BrokerProcess(directory)
 
     def start() -> float:
@@ -134,7 +139,7 @@ def batches(shape: Shape) -> Iterator[tuple[int, bytes]]:
 
 
 def fill(node: Node, shape: Shape) -> None:
-    with Connection(node.address()) as connection:
+    with running(node), Connection(node.address()) as connection:
         for place, batch in batches(shape):
             if connection.in_flight >= WINDOW:
                 answers.produced(connection.receive())
@@ -164,9 +169,18 @@ def await_groups(node: Node, began: float, groups: list[str], wanted: int) -> St
     return Started(taken, used, slowest)
 
 
+@contextmanager
+def running(node: Node) -> Iterator[None]:
+    node.start()
+    try:
+        yield
+    finally:
+        node.stop()
+
+
 def create_topics(node: Node, shape: Shape) -> None:
-    """The topic whose offsets are committed, and `__consumer_offsets`; both are led when this returns."""
-    with Connection(node.address()) as connection:
+    """The topic whose offsets are committed, and `__consumer_offsets`, all partitions led once."""
+    with running(node), Connection(node.address()) as connection:
         answer = connection.ask(frames.create_topic(TOPIC, shape.partitions))
         answers.topic_changed(answer, f"create {TOPIC}")
         connection.ask(frames.find_coordinator("any"))
@@ -175,46 +189,42 @@ def create_topics(node: Node, shape: Shape) -> None:
                 time.sleep(0.05)
 
 
-def prepare(node: Node, shape: Shape) -> None:
-    node.start()
+def write(make: Maker, directory: Path, shape: Shape) -> None:
+    """Two directories of one system, without the commits and with them; what is there is left as it is."""
+    if (directory / FULL).exists():
+        return
+    shutil.rmtree(directory, ignore_errors=True)  # of a run that was ended
+    create_topics(make(directory / EMPTY), shape)
+    written = directory / f"{FULL}.part"
+    shutil.copytree(directory / EMPTY, written)
+    fill(make(written), shape)
+    written.rename(directory / FULL)
+
+
+def started(node: Node, groups: list[str], wanted: int) -> Started:
+    memory.touch()
+    began = node.start()
     try:
-        create_topics(node, shape)
+        found = await_groups(node, began, groups, wanted)
     finally:
         node.stop()
-
-
-def write(node: Node, shape: Shape) -> None:
-    node.start()
-    try:
-        fill(node, shape)
-    finally:
-        node.stop()
-
-
-def in_turn(nodes: list[Node], shape: Shape, wanted: int, repeat: int) -> list[list[Started]]:
-    """By node: its starts, while no other one runs."""
-    found: list[list[Started]] = [[] for _ in nodes]
-    names = group_names(shape.groups)
-    for _ in range(repeat):
-        for node, starts in zip(nodes, found, strict=True):
-            memory.touch()
-            began = node.start()
-            try:
-                starts.append(await_groups(node, began, names, wanted))
-                progress.print(f"{node.name}, offset {wanted}: {starts[-1]}")
-            finally:
-                node.stop()
+    progress.print(f"{node.name}, offset {wanted}: {found}")
     return found
 
 
-def measure(nodes: list[Node], shape: Shape, repeat: int) -> list[Measured]:
-    for node in nodes:
-        prepare(node, shape)
-    empty = in_turn(nodes, shape, -1, repeat)
-    for node in nodes:
-        write(node, shape)
-    full = in_turn(nodes, shape, shape.rounds, repeat)
-    return [summed_up(*each) for each in zip(nodes, empty, full, strict=True)]
+def measure(directories: Mapping[Maker, Path], shape: Shape, repeat: int) -> list[Measured]:
+    """In turn, while nothing else of this runs."""
+    groups = group_names(shape.groups)
+    empty: dict[Maker, list[Started]] = {make: [] for make in directories}
+    full: dict[Maker, list[Started]] = {make: [] for make in directories}
+    for _ in range(repeat):
+        for make, directory in directories.items():
+            empty[make].append(started(make(directory / EMPTY), groups, -1))
+            full[make].append(started(make(directory / FULL), groups, shape.rounds))
+    return [
+        summed_up(make(directory / FULL), empty[make], full[make])
+        for make, directory in directories.items()
+    ]
 
 
 def summed_up(node: Node, empty: list[Started], full: list[Started]) -> Measured:
@@ -233,22 +243,22 @@ def summed_up(node: Node, empty: list[Started], full: list[Started]) -> Measured
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--groups", type=int, default=1_000)
-    parser.add_argument("--partitions", type=int, default=1_000)
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--no-peer", action="store_true", help="ours alone")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    options = _options()
     shape = Shape(options.groups, options.partitions, options.rounds)
-    makers = [ours]
+    makers: list[Maker] = [ours]
     if not options.no_peer:
         jars.fetch()
         makers.append(kafka)
-    with tempfile.TemporaryDirectory(prefix="causeway-coordinator-") as directory:
-        nodes = [make(Path(directory) / make.__name__) for make in makers]
-        found = measure(nodes, shape, options.repeat)
+    with ExitStack() as stack:
+        temporary = tempfile.TemporaryDirectory(prefix="causeway-coordinator-")
+        root = options.data or Path(stack.enter_context(temporary))
+        root /= "-".join(map(str, shape))
+        directories = {make: root / make.__name__ for make in makers}
+        for make, directory in directories.items():
+            write(make, directory, shape)
+        if options.only_write:
+            return
+        found = measure(directories, shape, options.repeat)
     if options.json:
         print(json.dumps([each._asdict() for each in found]))
         return
@@ -256,9 +266,21 @@ def main() -> None:
         print(each)
     if len(found) > 1:
         first, second = found
-        print(
-            f"ratio     {first.loaded_s / second.loaded_s:.2f}, load {first.load_s / second.load_s:.2f}"
-        )
+        loaded, load = first.loaded_s / second.loaded_s, first.load_s / second.load_s
+        print(f"ratio     {loaded:.2f}, load {load:.2f}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--groups", type=int, default=1_000)
+    parser.add_argument("--partitions", type=int, default=1_000)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--no-peer", action="store_true", help="ours alone")
+    parser.add_argument("--data", type=Path, help="keep the data there, and use what is there")
+    parser.add_argument("--only-write", action="store_true", help="with --data: measure later")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ class Kafka:
         path = self._directory / f"{name}.properties"
         config = properties(path, NODE | self._settings | self._places(name))
         identity = f"bench{name:A<17}"  # 16 bytes as base64: 22 letters
-        tool = java("kafka.tools.StorageTool", "format", "-t", identity, "-c", str(config))
+        tool = java("kafka.tools.StorageTool", "format", "-g", "-t", identity, "-c", str(config))
         subprocess.run(tool, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def _places(self, name: str) -> dict[str, str]:
