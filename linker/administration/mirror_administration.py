@@ -203,7 +203,7 @@ class MirrorAdministration:
             expected_version=known.version if known is not None else 0,
         )
         recorded = partial(self._on_recorded, command, record, state, respond)
-        return [self._region.propose(PutDocuments((item,)), recorded)]
+        return self._region.put(item, recorded)
 
     def _check(self, record: MirrorRecord, state: TopicState, respond: Respond) -> Effects:
         """The controller says whether the topic could be made: its settings, its replicas and their placement."""

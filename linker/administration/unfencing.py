@@ -60,7 +60,7 @@ def _unfence(
         return answered(undecided(refusal, f"{topic} stays as it is") if refusal else None, at)
 
     def recorded(refusal: Refusal | None, at: Instant) -> Effects:
-        return written(refusal, at) if refusal else [region.propose(writer, written)]
+        return written(refusal, at) if refusal else region.set_writer(writer, written)
 
     change = unfenced_topic.put(UnfencedTopic(topic, placed.id, superseder.generation))
     return region.put(change, recorded)

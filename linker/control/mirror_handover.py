@@ -97,7 +97,7 @@ class MirrorHandover:
             },
         )
         handed_over = self._progress.in_this_phase(self._on_handed_over)
-        return [self._region.propose(command, handed_over)]
+        return self._region.set_writer(command, handed_over)
 
     def _on_handed_over(self, result: object, now: Instant) -> Effects:
         if not isinstance(result, Refusal):

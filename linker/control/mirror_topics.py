@@ -72,15 +72,12 @@ class MirrorTopics:
 
     def mirror_of(self, source_topic: str) -> str | None:
         """The topic of this region that mirrors `source_topic` and that this link writes; None if there is none."""
-        for mirror in self.by_name.values():
-            record = mirror.record
-            if record.source_topic != source_topic or record.state not in LIVE:
-                continue
-            # These hold other records than the source has now, so the source's offsets do not apply to them.
-            is_other = record.state in (*RESTORING, MirrorState.FAILED, MirrorState.PENDING_MIRROR)
-            if record.cut is None and not is_other:
-                return mirror.topic
-        return None
+        mirror = self.by_name.get(self._settings.config.prefix + source_topic)
+        if mirror is None or mirror.record.state not in LIVE or mirror.record.cut is not None:
+            return None
+        # These hold other records than the source has now, so the source's offsets do not apply to them.
+        others = (*RESTORING, MirrorState.FAILED, MirrorState.PENDING_MIRROR)
+        return None if mirror.record.state in others else mirror.topic
 
     def fail_mirror(self, topic: str, error: MirrorError, because: str, now: Instant) -> Effects:
         mirror = self.by_name.get(topic)

@@ -70,7 +70,7 @@ class PendingMirror:
 
     def _write(self, command: SetTopicWriter) -> Effects:
         self._is_asking = True
-        return [self._region.propose(command, self._on_answer)]
+        return self._region.set_writer(command, self._on_answer)
 
     def _begin(self, now: Instant) -> Effects:
         record = self._mirror.record

@@ -96,7 +96,7 @@ class MirrorRestore:
             expected_writer=expected_writer,
             writer=self._mirror.record.link,
         )
-        return [self._region.propose(writer, self._on_taken_over)]
+        return self._region.set_writer(writer, self._on_taken_over)
 
     def _on_taken_over(self, result: object, now: Instant) -> Effects:
         self._is_asking = False

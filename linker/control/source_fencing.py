@@ -53,7 +53,7 @@ class SourceFencing:
         command = SetTopicWriter(
             topic=topic.topic, expected_writer=None, writer=superseded_by(superseder)
         )
-        return [self._region.propose(command, partial(self._on_fenced, topic, cluster_id))]
+        return self._region.set_writer(command, partial(self._on_fenced, topic, cluster_id))
 
     def _is_news(self, topic: SupersededTopic) -> bool:
         """Whether producers write the topic here, by no later decision than that of the other region."""

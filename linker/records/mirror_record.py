@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -249,6 +250,7 @@ class MirrorRecord:
         )
 
 
+@lru_cache(maxsize=4096)  # each stream and each part of a broker reads what has changed
 def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
     fields = decode(body)
     return MirrorRecord(

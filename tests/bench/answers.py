@@ -85,20 +85,6 @@ def fetched(answer: memoryview) -> Iterator[Fetched]:
         at += max(size, 0)
 
 
-def latest(answer: memoryview, *allowed: int) -> dict[int, int]:
-    """Offset by partition from a ListOffsets v1 of one topic; partitions with an `allowed` error are left out."""
-    (name_bytes,) = struct.unpack_from(">h", answer, 4)
-    (partitions,) = struct.unpack_from(">i", answer, 6 + name_bytes)
-    rows = (
-        struct.unpack_from(">ihqq", answer, 10 + name_bytes + 22 * n) for n in range(partitions)
-    )
-    return {
-        partition: offset
-        for partition, code, _, offset in rows
-        if expect(code, f"list offsets of partition {partition}", *allowed) == NONE
-    }
-
-
 class Reader:
     """Reads an answer from its beginning, field by field."""
 
@@ -119,6 +105,24 @@ class Reader:
 
     def skip(self, size: int) -> None:
         self._at += size
+
+
+def latest(answer: memoryview, *allowed: int) -> dict[int, int]:
+    """Offset by partition from a ListOffsets v1 of one topic; partitions with an `allowed` error are left out."""
+    return {partition: offset for (_, partition), offset in latest_each(answer, *allowed).items()}
+
+
+def latest_each(answer: memoryview, *allowed: int) -> dict[Place, int]:
+    """The same of some topics."""
+    read, found = Reader(answer), {}
+    for _ in range(read.number("i")):
+        topic = read.string()
+        for _ in range(read.number("i")):
+            partition, code, _, offset = (read.number(form) for form in "ihqq")
+            what = f"list offsets of partition {partition} of {topic}"
+            if expect(code, what, *allowed) == NONE:
+                found[topic, partition] = offset
+    return found
 
 
 class Leaders(NamedTuple):
@@ -178,11 +182,21 @@ def brokers(answer: memoryview) -> int:
     return int(count)
 
 
-def topic_changed(answer: memoryview, what: str, *allowed: int) -> None:
-    """CreateTopics v4 and DeleteTopics v3 begin alike: throttle time, one topic, its name, its error code."""
-    (name_bytes,) = struct.unpack_from(">h", answer, 8)
-    (code,) = struct.unpack_from(">h", answer, 10 + name_bytes)
-    expect(code, what, *allowed)
+def created(answer: memoryview) -> Iterator[tuple[str, int]]:
+    """Each topic of a CreateTopics v4, and its error code."""
+    read = Reader(answer)
+    read.number("i")  # throttle time
+    for _ in range(read.number("i")):
+        yield read.string(), read.number("h")
+        read.string()  # why
+
+
+def deleted(answer: memoryview) -> Iterator[tuple[str, int]]:
+    """Each topic of a DeleteTopics v3, and its error code."""
+    read = Reader(answer)
+    read.number("i")  # throttle time
+    for _ in range(read.number("i")):
+        yield read.string(), read.number("h")
 
 
 def batches(records: memoryview) -> Iterator[Batch]:

@@ -110,8 +110,18 @@ def fetch(
 
 def list_offsets(topic: str, partitions: int, timestamp: int = LATEST) -> bytearray:
     """ListOffsets v1 for partitions 0 to `partitions` - 1."""
-    wanted = array(struct.pack(">iq", partition, timestamp) for partition in range(partitions))
-    return frame(LIST_OFFSETS, 1, struct.pack(">i", -1), array([text(topic) + wanted]))
+    return list_offsets_each({topic: range(partitions)}, timestamp)
+
+
+def list_offsets_each(
+    partitions: Mapping[str, Iterable[int]], timestamp: int = LATEST
+) -> bytearray:
+    """ListOffsets v1 for some partitions of some topics."""
+    topics = array(
+        text(topic) + array(struct.pack(">iq", partition, timestamp) for partition in numbers)
+        for topic, numbers in partitions.items()
+    )
+    return frame(LIST_OFFSETS, 1, struct.pack(">i", -1), topics)
 
 
 def metadata(*topics: str) -> bytearray:
@@ -123,14 +133,25 @@ def create_topic(
     topic: str, partitions: int, replicas: int = 1, configs: Mapping[str, str] | None = None
 ) -> bytearray:
     """CreateTopics v4, with these settings."""
+    return create_topics([topic], partitions, replicas, configs)
+
+
+def create_topics(
+    topics: Iterable[str],
+    partitions: int,
+    replicas: int = 1,
+    configs: Mapping[str, str] | None = None,
+) -> bytearray:
+    """CreateTopics v4 of many that are alike."""
     settings = array([text(name) + text(value) for name, value in (configs or {}).items()])
-    one = text(topic) + struct.pack(">ih", partitions, replicas) + array([]) + settings
-    return frame(CREATE_TOPICS, 4, array([one]), struct.pack(">ib", 30_000, 0))
+    rest = struct.pack(">ih", partitions, replicas) + array([]) + settings
+    wanted = array(text(topic) + rest for topic in topics)
+    return frame(CREATE_TOPICS, 4, wanted, struct.pack(">ib", 60_000, 0))
 
 
-def delete_topic(topic: str) -> bytearray:
+def delete_topics(*topics: str) -> bytearray:
     """DeleteTopics v3."""
-    return frame(DELETE_TOPICS, 3, array([text(topic)]), struct.pack(">i", 30_000))
+    return frame(DELETE_TOPICS, 3, array(map(text, topics)), struct.pack(">i", 60_000))
 
 
 def api_versions() -> bytearray:

@@ -25,8 +25,8 @@ FRAMES = {
         TOPIC, {0: 7, 5: 9}, max_wait_ms=500, max_bytes=1000, partition_max_bytes=100
     ),
     ("list_offsets", "ListOffsetsRequest", 1): frames.list_offsets(TOPIC, 12),
-    ("create_topics", "CreateTopicsRequest", 4): frames.create_topic(TOPIC, 12),
-    ("delete_topics", "DeleteTopicsRequest", 3): frames.delete_topic(TOPIC),
+    ("create_topics", "CreateTopicsRequest", 4): frames.create_topics([TOPIC, "other"], 12),
+    ("delete_topics", "DeleteTopicsRequest", 3): frames.delete_topics(TOPIC, "other"),
     ("api_versions", "ApiVersionsRequest", 0): frames.api_versions(),
     ("metadata", "MetadataRequest", 4): frames.metadata(TOPIC, "other"),
 }

@@ -4,9 +4,13 @@ import datetime
 from io import BytesIO
 from typing import Any
 
+import kio.schema.create_topics.v4.response as create
+import kio.schema.delete_topics.v3.response as delete
+import kio.schema.list_offsets.v1.response as offsets
 import kio.schema.metadata.v4.response as metadata
 import kio.schema.produce.v7.response as produce
 from kio.schema.errors import ErrorCode
+from kio.schema.list_offsets.v1.request import ListOffsetsRequest
 from kio.schema.produce.v7.request import ProduceRequest
 from kio.schema.request_header.v1.header import RequestHeader
 from kio.serial import entity_reader, entity_writer
@@ -98,6 +102,50 @@ def test_leaders_are_found_by_topic_and_partition() -> None:
     assert found["orders"].in_sync == {0: [1], 2: [2], 5: [-1]}
     assert found["flights"].nodes == {1: 2}
     assert answers.leaders(answer) == found["orders"]
+
+
+def test_topics_of_one_request_have_an_error_code_each() -> None:
+    made: Any = tuple(
+        create.CreatableTopicResult(name=name, error_code=code, error_message=why)  # type: ignore[arg-type]
+        for name, code, why in (
+            ("a", ErrorCode.none, None),
+            ("b", ErrorCode.topic_already_exists, "there"),
+        )
+    )
+    answer = written(create.CreateTopicsResponse(throttle_time=NO_TIME, topics=made))
+    assert list(answers.created(answer)) == [("a", 0), ("b", answers.TOPIC_ALREADY_EXISTS)]
+    gone: Any = tuple(
+        delete.DeletableTopicResult(name=name, error_code=code)  # type: ignore[arg-type]
+        for name, code in (("a", ErrorCode.none), ("b", ErrorCode.unknown_topic_or_partition))
+    )
+    answer = written(delete.DeleteTopicsResponse(throttle_time=NO_TIME, responses=gone))
+    assert list(answers.deleted(answer)) == [("a", 0), ("b", answers.UNKNOWN_TOPIC_OR_PARTITION)]
+
+
+def test_offsets_are_found_by_topic_and_partition() -> None:
+    asked = memoryview(bytes(frames.list_offsets_each(PLACES)))
+    _, header_bytes = entity_reader(RequestHeader)(asked, 4)
+    message, size = entity_reader(ListOffsetsRequest)(asked, 4 + header_bytes)
+    assert 4 + header_bytes + size == len(asked)
+    places = {one.name: [each.partition_index for each in one.partitions] for one in message.topics}
+    assert places == PLACES
+    found: Any = tuple(
+        offsets.ListOffsetsTopicResponse(
+            name=topic,  # type: ignore[arg-type]
+            partitions=tuple(
+                offsets.ListOffsetsPartitionResponse(
+                    partition_index=number,  # type: ignore[arg-type]
+                    error_code=ErrorCode.not_leader_or_follower if number == 2 else ErrorCode.none,
+                    timestamp=-1,  # type: ignore[arg-type]
+                    offset=10 + number,  # type: ignore[arg-type]
+                )
+                for number in numbers
+            ),
+        )
+        for topic, numbers in PLACES.items()
+    )
+    answer = written(offsets.ListOffsetsResponse(topics=found))
+    assert answers.latest_each(answer, 6) == {("orders", 0): 10, ("flights", 1): 11}
 
 
 SAID = """\

@@ -1,7 +1,8 @@
 """Topics over the wire: created, waited for, counted, deleted. What `ends` asks must lead every partition."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -15,6 +16,7 @@ UNLED = (
     9,
 )  # unknown topic, no leader yet, not the leader, replica not available: on its way
 PATIENCE_S = 30
+AT_ONCE = 100  # topics of one request
 
 
 def create(
@@ -39,7 +41,59 @@ def request(
     """Creates `topic`; its partitions may still be on their way."""
     with Connection(address) as connection:
         answer = connection.ask(frames.create_topic(topic, partitions, replicas, configs))
-        answers.topic_changed(answer, f"create {topic}", answers.TOPIC_ALREADY_EXISTS)
+        _check(answers.created(answer), "create", answers.TOPIC_ALREADY_EXISTS)
+
+
+def _check(changed: Iterable[tuple[str, int]], what: str, *allowed: int) -> None:
+    for topic, code in changed:
+        answers.expect(code, f"{what} {topic}", *allowed)
+
+
+def create_many(
+    address: str, names: Sequence[str], partitions: int, replicas: int, *, patience_s: float
+) -> None:
+    """Creates topics that are alike, and returns once each partition has a leader that answers and all its replicas."""
+    with Connection(address) as connection:
+        for some in _parts(names):
+            answer = connection.ask(frames.create_topics(some, partitions, replicas))
+            _check(answers.created(answer), "create", answers.TOPIC_ALREADY_EXISTS)
+    deadline = time.monotonic() + patience_s
+    while not _all_complete(address, names, partitions, replicas):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{len(names)} topics are not complete after {patience_s} s")
+        time.sleep(0.1)
+
+
+def _parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (names[first : first + AT_ONCE] for first in range(0, len(names), AT_ONCE))
+
+
+def _all_complete(address: str, names: Sequence[str], partitions: int, replicas: int) -> bool:
+    with Connection(address) as connection:
+        by_topic = answers.leaders_by_topic(connection.ask(frames.metadata(*names)))
+    for known in by_topic.values():
+        is_short = any(len(nodes) < replicas for nodes in known.in_sync.values())
+        if is_short or len(known.addresses) < partitions:
+            return False
+    return len(_ends_of(address, names)) == partitions * len(names)
+
+
+def _ends_of(address: str, names: Sequence[str]) -> dict[answers.Place, int]:
+    """The high watermark of each partition of many topics that has a leader which answers."""
+    by_leader: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for (topic, partition), leader in places(address, names).items():
+        by_leader[leader][topic].append(partition)
+    found: dict[answers.Place, int] = {}
+    for leader, partitions in by_leader.items():
+        with Connection(leader) as connection:
+            answer = connection.ask(frames.list_offsets_each(partitions))
+            found |= answers.latest_each(answer, *UNLED)
+    return found
+
+
+def count_all(address: str, names: Sequence[str]) -> int:
+    """How many records are in many topics, which start at offset 0."""
+    return sum(_ends_of(address, names).values())
 
 
 def await_complete(
@@ -86,11 +140,15 @@ def _all_ends(known: answers.Leaders, topic: str, partitions: int) -> dict[int, 
 
 def delete(address: str, topic: str) -> None:
     with Connection(address) as connection:
-        answers.topic_changed(
-            connection.ask(frames.delete_topic(topic)),
-            f"delete {topic}",
-            answers.UNKNOWN_TOPIC_OR_PARTITION,
-        )
+        answer = connection.ask(frames.delete_topics(topic))
+        _check(answers.deleted(answer), "delete", answers.UNKNOWN_TOPIC_OR_PARTITION)
+
+
+def delete_many(address: str, names: Sequence[str]) -> None:
+    with Connection(address) as connection:
+        for some in _parts(names):
+            answer = connection.ask(frames.delete_topics(*some))
+            _check(answers.deleted(answer), "delete", answers.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 def ends(connection: Connection, topic: str, partitions: int) -> dict[int, int]:

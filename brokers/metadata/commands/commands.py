@@ -20,6 +20,7 @@ from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
     RaiseLeaderEpochs,
     SetTopicWriter,
+    SetTopicWriters,
 )
 from brokers.metadata.commands.operation_commands import RecordOperation
 from brokers.metadata.commands.producer_id_commands import AllocateProducerIds
@@ -34,7 +35,7 @@ from brokers.metadata.commands.topic_commands import CreatePartitions, CreateTop
 
 # What code in the process of a broker may submit. Deleting, growing and settings: as a link, `writer` is not None.
 Submitted: TypeAlias = (
-    CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | SetTopicWriter
+    CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | SetTopicWriter | SetTopicWriters
     | RaiseLeaderEpochs | AlterConfigs | PutDocuments | RecordOperation
 )  # fmt: skip
 

@@ -42,6 +42,13 @@ class SetTopicWriter:
     leader_epochs: Mapping[int, LeaderEpoch] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class SetTopicWriters:
+    """Many of these, in one batch of records -> for each its result or `Refusal`, in the same order, or `Refusal`."""
+
+    items: tuple[SetTopicWriter, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaiseLeaderEpochs:
     """Raises leader epochs to at least these -> {partition: leader epoch}, or `Refusal`."""

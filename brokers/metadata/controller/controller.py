@@ -30,6 +30,7 @@ from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
     RaiseLeaderEpochs,
     SetTopicWriter,
+    SetTopicWriters,
 )
 from brokers.metadata.commands.operation_commands import RecordOperation
 from brokers.metadata.commands.producer_id_commands import AllocateProducerIds
@@ -60,6 +61,7 @@ from brokers.metadata.topics.mirror_topics import (
     create_mirror_topic,
     raise_leader_epochs,
     set_topic_writer,
+    set_topic_writers,
 )
 from brokers.metadata.topics.partition_creation import create_partitions
 from brokers.metadata.topics.topic_creation import TopicCreationContext, create_topics
@@ -131,6 +133,8 @@ class Controller:
                 return create_mirror_topic(self._rules, image, command)
             case SetTopicWriter():
                 return set_topic_writer(image, command)
+            case SetTopicWriters():
+                return set_topic_writers(image, command)
             case RegisterController():
                 return register_controller(image, command)
             case UpdateFeatures():

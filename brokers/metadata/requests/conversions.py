@@ -10,6 +10,7 @@ from brokers.metadata.requests.mirrors import (
     CREATE_MIRROR_TOPIC,
     RAISE_LEADER_EPOCHS,
     SET_TOPIC_WRITER,
+    SET_TOPIC_WRITERS,
 )
 from brokers.metadata.requests.operations import RECORD_OPERATION
 from brokers.metadata.requests.topics import (
@@ -21,6 +22,7 @@ from brokers.metadata.requests.topics import (
 _OF_OUR_OWN: tuple[AnyConversion, ...] = (
     CREATE_MIRROR_TOPIC,
     SET_TOPIC_WRITER,
+    SET_TOPIC_WRITERS,
     RAISE_LEADER_EPOCHS,
     PUT_DOCUMENTS,
     RECORD_OPERATION,

@@ -9,6 +9,7 @@ from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
     RaiseLeaderEpochs,
     SetTopicWriter,
+    SetTopicWriters,
     superseder_of,
 )
 from brokers.metadata.commands.topic_commands import DEFAULT
@@ -84,6 +85,27 @@ def set_topic_writer(image: Image, command: SetTopicWriter) -> ControllerResult:
     records, epochs = _raise(topic, wanted)
     writer = TopicWriterRecord(topic_id=topic.id, writer=command.writer)
     return ControllerResult((writer, *records), epochs)
+
+
+def set_topic_writers(image: Image, command: SetTopicWriters) -> ControllerResult:
+    """A topic that appears twice is refused, as the second change would not see the first."""
+    budget = RecordBudget()
+    records: list[Message] = []
+    results: list[object] = []
+    seen: set[str] = set()
+    for item in command.items:
+        try:
+            if item.topic in seen:
+                raise Refusal(KafkaError.INVALID_REQUEST, f"{item.topic} appears twice")
+            decided = set_topic_writer(image, item)
+        except Refusal as refusal:
+            results.append(refusal)
+            continue
+        seen.add(item.topic)
+        budget.take(len(decided.records))
+        records += decided.records
+        results.append(decided.result)
+    return ControllerResult(tuple(records), tuple(results))
 
 
 def raise_leader_epochs(image: Image, command: RaiseLeaderEpochs) -> ControllerResult:

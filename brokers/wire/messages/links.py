@@ -624,3 +624,65 @@ class RecordOperationResponse(Message):
     ) -> None:
         self.error_code = error_code
         self.error_message = error_message
+
+
+class SetTopicWritersRequest(Message):
+    """API 10009, version 0."""
+
+    __slots__ = ("topics",)
+
+    def __init__(
+        self,
+        *,
+        topics: list[TopicWriterChange] = EMPTY,
+    ) -> None:
+        self.topics = [] if topics is EMPTY else topics
+
+
+class TopicWriterChange(Message):
+    __slots__ = ("topic", "expected_writer", "writer", "leader_epochs")
+
+    def __init__(
+        self,
+        *,
+        topic: str = "",
+        expected_writer: str | None = "",
+        writer: str | None = "",
+        leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+    ) -> None:
+        self.topic = topic
+        self.expected_writer = expected_writer
+        self.writer = writer
+        self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
+
+
+class SetTopicWritersResponse(Message):
+    """API 10009, version 0."""
+
+    __slots__ = ("error_code", "error_message", "results")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        results: list[TopicWriterResult] = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.results = [] if results is EMPTY else results
+
+
+class TopicWriterResult(Message):
+    __slots__ = ("error_code", "error_message", "leader_epochs")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs

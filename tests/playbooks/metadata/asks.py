@@ -13,6 +13,7 @@ from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
     RaiseLeaderEpochs,
     SetTopicWriter,
+    SetTopicWriters,
 )
 from brokers.metadata.commands.operation_commands import RecordOperation
 from brokers.metadata.commands.producer_id_commands import AllocateProducerIds
@@ -54,6 +55,14 @@ documents = st.builds(
     expected_version=st.none() | st.integers(0, 12),
 )
 
+writer_changes = st.builds(
+    SetTopicWriter,
+    topic=names,
+    expected_writer=st.none() | links,
+    writer=st.none() | links,
+    leader_epochs=epochs,
+)
+
 commands = st.one_of(
     st.builds(CreateTopics, st.lists(new_topics, max_size=3).map(tuple), st.booleans()),
     st.builds(DeleteTopics, st.lists(names, max_size=2).map(tuple), st.none() | links),
@@ -72,13 +81,8 @@ commands = st.one_of(
         configs=configs,
         leader_epochs=epochs,
     ),
-    st.builds(
-        SetTopicWriter,
-        topic=names,
-        expected_writer=st.none() | links,
-        writer=st.none() | links,
-        leader_epochs=epochs,
-    ),
+    writer_changes,
+    st.builds(SetTopicWriters, st.lists(writer_changes, max_size=3).map(tuple)),
     st.builds(RaiseLeaderEpochs, topic=names, leader_epochs=epochs),
     st.builds(AlterConfigs, st.lists(changes, max_size=2).map(tuple), writer=st.none() | links),
     st.builds(AllocateProducerIds, st.integers(1, 2)),

@@ -21,6 +21,7 @@ from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
     RaiseLeaderEpochs,
     SetTopicWriter,
+    SetTopicWriters,
 )
 from brokers.metadata.commands.operation_commands import RecordOperation
 from brokers.metadata.commands.topic_commands import (
@@ -47,6 +48,8 @@ from brokers.wire.messages.links import (
     PutDocumentsRequest,
     RaiseLeaderEpochsRequest,
     SetTopicWriterRequest,
+    SetTopicWritersRequest,
+    TopicWriterChange,
 )
 from brokers.wire.primitives import WireError
 
@@ -98,6 +101,18 @@ COMMANDS: Mapping[type, st.SearchStrategy[Any]] = {
     ),
     SetTopicWriter: st.builds(
         SetTopicWriter, topic=TEXT, expected_writer=MAYBE, writer=MAYBE, leader_epochs=EPOCHS
+    ),
+    SetTopicWriters: st.builds(
+        SetTopicWriters,
+        tuples(
+            st.builds(
+                SetTopicWriter,
+                topic=TEXT,
+                expected_writer=MAYBE,
+                writer=MAYBE,
+                leader_epochs=EPOCHS,
+            )
+        ),
     ),
     RaiseLeaderEpochs: st.builds(RaiseLeaderEpochs, topic=TEXT, leader_epochs=EPOCHS),
     AlterConfigs: st.builds(
@@ -157,6 +172,7 @@ RESULTS: Mapping[type, st.SearchStrategy[Any]] = {
     CreatePartitions: tuples(topic_outcomes(warning=MAYBE)),
     CreateMirrorTopic: topic_outcomes(warning=MAYBE),
     SetTopicWriter: EPOCHS,
+    SetTopicWriters: tuples(EPOCHS),
     RaiseLeaderEpochs: EPOCHS,
     AlterConfigs: tuples(
         st.builds(
@@ -260,6 +276,10 @@ TWICE = [PartitionLeaderEpoch(partition_index=1), PartitionLeaderEpoch(partition
             CreateMirrorTopicRequest(configs=[MirrorTopicConfig(name="k"), MirrorTopicConfig(name="k")]),
         ),
         (SetTopicWriter, SetTopicWriterRequest(leader_epochs=TWICE)),
+        (
+            SetTopicWriters,
+            SetTopicWritersRequest(topics=[TopicWriterChange(leader_epochs=TWICE)]),
+        ),
         (RaiseLeaderEpochs, RaiseLeaderEpochsRequest(leader_epochs=TWICE)),
         (PutDocuments, PutDocumentsRequest(documents=[PutDocument(expected_version=-2)])),
         (PutDocuments, PutDocumentsRequest(documents=[PutDocument(expected_version=-(1 << 63))])),
@@ -332,3 +352,11 @@ def test_a_topic_by_id_has_no_name() -> None:
     command = DeleteTopics(("a", UUID(int=7)), "link")
     request = conversion_of(command).to_request(command)
     assert [(each.name, each.topic_id.int) for each in request.topics] == [("a", 0), (None, 7)]
+
+
+def test_each_of_many_writers_has_its_own_refusal() -> None:
+    conversion = conversion_of(SetTopicWriters(()))
+    refused = Refusal(KafkaError.POLICY_VIOLATION, "another link's")
+    response = conversion.to_response(None, (refused, {0: 5}))
+    first, second = conversion.to_result(response)
+    assert (first.error, first.because, second) == (refused.error, refused.because, {0: 5})

@@ -9,6 +9,7 @@ from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
     RaiseLeaderEpochs,
     SetTopicWriter,
+    SetTopicWriters,
 )
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from tests.unit.brokers.metadata.images import Region
@@ -125,3 +126,31 @@ def test_raising_what_does_not_exist_is_refused() -> None:
 def test_raising_to_where_they_are_writes_nothing() -> None:
     decision = region_with_mirror().decide(RaiseLeaderEpochs(topic="m", leader_epochs={0: 4, 2: 1}))
     assert decision.records == () and decision.result == {0: 4, 2: 7}
+
+
+def test_the_writers_of_many_topics_change_in_one_batch_and_each_is_refused_by_itself() -> None:
+    region = region_with_mirror()
+    first = SetTopicWriter(topic="m", expected_writer="east", writer=None)
+    wrong = SetTopicWriter(topic="plain", expected_writer="east", writer=None)
+    right = SetTopicWriter(topic="plain", expected_writer=None, writer="west")
+    done = region.do(SetTopicWriters((first, wrong, right, first)))
+    assert done[0] == {0: 5, 1: 1, 2: 8} and done[2] == {0: 1}
+    assert [one.error for one in (done[1], done[3])] == [
+        KafkaError.POLICY_VIOLATION,
+        KafkaError.INVALID_REQUEST,
+    ]
+    writers = {name: topic.writer for name, topic in region.image.topics_by_name.items()}
+    assert writers == {"m": None, "plain": "west"}
+    assert set(region.delta.topics_changed) == {"m", "plain"}
+
+
+def test_no_more_records_are_written_at_once_than_a_batch_may_have() -> None:
+    region = Region()
+    for name in ("a", "b"):
+        region.do(CreateTopics((NewTopic(name=name, partition_count=6_000),)))
+    many = SetTopicWriters(
+        tuple(
+            SetTopicWriter(topic=name, expected_writer=None, writer="west") for name in ("a", "b")
+        )
+    )
+    assert refusal(region, many) is KafkaError.POLICY_VIOLATION
