@@ -10,7 +10,9 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 from brokers.ids import Instant
 from brokers.timers import Act, Timers
 
-TOGETHER_MAX: Final = 500  # changes of one proposal
+TOGETHER_MAX: Final = (
+    200  # changes of one proposal: a broker does nothing else while it follows them
+)
 GATHER_MS: Final = 100
 
 ChangeT = TypeVar("ChangeT")

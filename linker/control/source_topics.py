@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from brokers.ids import Instant
 from linker.control.link_settings import LinkSettings
@@ -13,6 +13,7 @@ from linker.frames import RewatchTopics, TopicState, WatchTopics
 from linker.protocol_versions import REWATCHES_FROM
 from linker.region_client import Effects, RegionClient
 
+GATHER_MS: Final = 20
 _Names: TypeAlias = dict[str, None]  # in order
 # Receives the state of the source topic; None if the source cannot be asked.
 Inquirer: TypeAlias = Callable[[TopicState | None, Instant], Effects]
@@ -44,6 +45,7 @@ class SourceTopics:
         self._untried: list[Callable[[Instant], Effects]] = []
         self._timer: int | None = None
         self._is_due = False  # the list will be looked at
+        self._looked_at: Instant = 0
         self._admitted: tuple[tuple[Filter, ...], dict[str, bool]] = ((), {})  # by these filters
 
     def begin(self, now: Instant) -> None:
@@ -71,14 +73,14 @@ class SourceTopics:
         """The list of topics may have changed: send it where it has.
 
         What changes many topics calls this for each of them, and the list has all of them: so it is made once, after
-        the event.
+        the event, and not again before `GATHER_MS` have passed.
         """
         if not self._is_due:
             self._is_due = True
-            self._region.timers.set(0, self._on_due)
+            self._region.timers.set(self._looked_at + GATHER_MS, self._on_due)
 
-    def _on_due(self, _: Instant) -> Effects:
-        self._is_due = False
+    def _on_due(self, now: Instant) -> Effects:
+        self._is_due, self._looked_at = False, now
         return self.send()
 
     def send(self) -> Effects:
