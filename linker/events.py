@@ -17,6 +17,11 @@ Stream: TypeAlias = int  # the number of one stream; never reused by a process
 # --- events ---
 
 
+def is_dialed(stream: Stream) -> bool:
+    """Whether this end has dialed it; those that it accepts have positive numbers."""
+    return stream < 0
+
+
 @dataclass(frozen=True, slots=True)
 class StreamAccepted:
     """Another region opened a stream to this one."""

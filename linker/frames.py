@@ -19,6 +19,7 @@ from linker.protocol_versions import SPOKEN, ProtocolVersions
 
 CHUNK_BYTES_MIN: Final = 64 << 10
 CHUNK_BYTES_MAX: Final = 16 << 20  # that a destination can ask for; one batch can be larger
+ACCEPTED_CHUNK_BYTES_MAX: Final = 3 << 20  # where the source dials: `link.listener` takes 4 MiB
 TOPICS_MAX: Final = 20_000  # of one link
 POSITIONS_MAX: Final = 20_000  # of a frame
 NO_BROKER: Final[BrokerId] = -1

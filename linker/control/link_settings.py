@@ -7,7 +7,7 @@ from brokers.errors import Refusal
 from brokers.ids import BrokerId, Instant, Offset
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.config import LinkConfig, parse
-from linker.frames import Hello, Welcome
+from linker.frames import ACCEPTED_CHUNK_BYTES_MAX, Hello, Welcome
 from linker.protocol_versions import PACES_FROM
 from linker.records.link_state import LINK_KIND, LinkRecord
 from linker.region_client import Effects, RegionClient
@@ -31,12 +31,15 @@ class LinkSettings:
 
     def hello(self, cluster_id: str, broker_id: BrokerId) -> Hello:
         """The first frame to the source; `cluster_id` is that of the region in which the link lives."""
+        chunk_bytes = self.config.number("replica.fetch.max.bytes")
+        if self.config.is_dialed:
+            chunk_bytes = min(chunk_bytes, ACCEPTED_CHUNK_BYTES_MAX)
         return Hello(
             self.name,
             self.record.link_id,
             cluster_id,
             self.record.source_cluster_id,
-            self.config.number("replica.fetch.max.bytes"),
+            chunk_bytes,
             broker_id=broker_id,
             pace=self.config.pace,
         )

@@ -33,6 +33,7 @@ from linker.data.subscription import (
     bounds_of,
     pieces,
     subscription_of,
+    unsendable,
 )
 from linker.errors import MirrorError
 from linker.frames import (
@@ -320,8 +321,7 @@ class SourceReplicator:
             return self._end(subscription, f"{subscription.partition}: {read.error.name}")
         if state is None:
             return self._end(subscription)
-        if read.error is KafkaError.NONE and not len(read.data):
-            because = f"{read.partition} holds nothing at {read.offset}, below its high watermark"
+        if because := unsendable(read, self._sender.stream):
             return self._end(subscription, because)
         if read.error is KafkaError.OFFSET_OUT_OF_RANGE:
             self._ready.add(subscription.number)

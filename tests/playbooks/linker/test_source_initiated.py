@@ -1,5 +1,6 @@
 """Links whose source dials: created at the destination first, then at the source, under the same name."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from linker.commands import (
     SetLinkSecret,
 )
 from linker.errors import LinkRefusal
+from linker.frames import ACCEPTED_CHUNK_BYTES_MAX, Hello
 from linker.records.link_state import LINK_KIND, decode_link
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
@@ -37,16 +39,16 @@ def described(host: Host) -> LinkDescription:
     return found
 
 
-def linked(world: World) -> None:
-    secret = made(world.destination)
+def linked(world: World, configs: Mapping[str, str] | None = None) -> None:
+    secret = made(world.destination, configs)
     answer = create(world.source, AT_SOURCE, secret=secret)
     assert isinstance(answer, LinkDescription), answer
     world.run_until(lambda: described(world.destination).state == "ACTIVE")
 
 
-def made(destination: Host, **options: Any) -> str:
+def made(destination: Host, configs: Mapping[str, str] | None = None, **options: Any) -> str:
     """The destination's half; its secret."""
-    answer = create(destination, AT_DESTINATION, **options)
+    answer = create(destination, {**AT_DESTINATION, **(configs or {})}, **options)
     assert isinstance(answer, LinkDescription) and answer.secret, answer
     return answer.secret
 
@@ -74,6 +76,49 @@ def test_a_mirror_follows_a_source_that_dials_and_both_ends_know_one_another() -
     )
     listed = world.source.ask(ListLinks()).links
     assert [one.name for one in listed] == [LINK]
+
+
+class Listening(World):
+    """Remembers what the destination has greeted with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hellos: list[Hello] = []
+
+    def send(self, host: Host, stream: int, frame: Any) -> None:
+        if isinstance(frame, Hello):
+            self.hellos.append(frame)
+        super().send(host, stream, frame)
+
+
+def test_chunks_are_no_longer_than_what_a_listener_takes() -> None:
+    """With 8 MiB no chunk arrived, and each ended its stream."""
+    world = Listening()
+    world.start()
+    linked(world, {"replica.fetch.max.bytes": str(8 << 20)})
+    assert {one.chunk_bytes for one in world.hellos} == {ACCEPTED_CHUNK_BYTES_MAX}
+
+
+def test_a_batch_that_no_listener_takes_stops_its_partition_and_no_other() -> None:
+    """gRPC would end the stream, which others share, again and again."""
+    world = World()
+    for host in (world.source, world.destination):
+        host.settings = {"log.segment.bytes": 16 << 20}
+    world.start()
+    clients.create_topic(world.source, "orders", 2, max_message_bytes=str(8 << 20))
+    linked(world)
+    answer = world.destination.ask(CreateMirror(link=LINK, mirror_topic="orders"))
+    assert not isinstance(answer, Exception), answer
+    assert clients.send(world.source, "orders", 0, bytes(5 << 20)) == (0, 0)
+    clients.send(world.source, "orders", 1, b"a")
+    world.run(5_000)
+    clients.send(world.source, "orders", 1, b"b")
+    world.run(1_000)
+    assert world.destination.offsets("orders", 1) == [0, 1]
+    stopped, going_on = world.destination.mirror("orders").lags
+    assert "let the destination dial" in stopped.state
+    assert going_on.state == "ACTIVE"
+    assert described(world.destination).state == "ACTIVE"
 
 
 def test_the_source_dials_again_after_cuts_and_restarts_of_either_end() -> None:

@@ -23,7 +23,14 @@ from linker.events import (
     StreamDialed,
     StreamLost,
 )
-from linker.frames import Chunk, Hello, OffsetBounds, TopicState, Welcome
+from linker.frames import (
+    ACCEPTED_CHUNK_BYTES_MAX,
+    Chunk,
+    Hello,
+    OffsetBounds,
+    TopicState,
+    Welcome,
+)
 from linker.shell.admin_server import AdminServer
 from linker.shell.administrator import Administrator
 from linker.shell.client import Dialer
@@ -218,6 +225,16 @@ def test_a_message_above_the_limit_ends_its_stream_and_no_other() -> None:
         assert "larger than max" in lost.because
         here.do(Dial(-2, (address,), 20_000))
         await here.hears(StreamDialed, 2)
+
+    play(scene)
+
+
+def test_a_listener_takes_the_longest_chunk_of_a_source_that_dials() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        await dialed(here, there, address)
+        longest = Chunk(1, 0, 1, 0, False, BOUNDS, 5, bytes(ACCEPTED_CHUNK_BYTES_MAX))
+        here.do(Send(-1, longest))
+        assert (await there.hears(FrameArrived, 2)).frame == longest
 
     play(scene)
 
