@@ -6,85 +6,159 @@ standard input ends. A test runs `DelayProxy` in a thread of its own, and cuts i
 
 import argparse
 import asyncio
+import socket
 import sys
 import threading
 from collections import deque
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import uvloop
 
-BUFFERED_MAX = 256 << 20  # bytes on their way in one direction of one connection
+from tests.process.under_way import CopiedPiece, Piece, SplicedPieces
+
+BUFFERED_MAX: Final = 256 << 20  # bytes on their way in one direction of one connection
+LIMITED_PIECE_BYTES: Final = 64 << 10  # where a rate is limited, larger pieces would come in jolts
 THERE, BACK = "there", "back"  # from whoever connects to the target, and from the target
+RESET: Final = b"\1\0\0\0\0\0\0\0"  # SO_LINGER of nothing: a close is a reset
 
 
-class Way(asyncio.Protocol):
-    """One direction of a connection: what it receives leaves at `other` after the delay, at the limit's rate."""
+class Way:
+    """One direction of a connection: what comes from `source` goes to `target` after the delay, at the limit's rate."""
 
-    def __init__(self, proxy: "DelayProxy", direction: str) -> None:
-        self._proxy, self._direction = proxy, direction
+    def __init__(
+        self, passage: "Passage", direction: str, source: socket.socket, target: socket.socket
+    ) -> None:
+        self._passage, self._proxy, self._direction = passage, passage.proxy, direction
+        self._source, self._target = source, target
         self._loop = asyncio.get_running_loop()
-        self._under_way: deque[tuple[float, bytes]] = deque()
+        self._under_way: deque[tuple[float, Piece]] = deque()
         self._size = 0
         self._free_at = 0.0  # when the line has taken all before
         self._timer: asyncio.TimerHandle | None = None
-        self._is_ended = False
-        self.transport: Any = None
-        self.other: Way | None = None
+        self._is_reading = self._is_writing = self._is_ended = False
 
-    def connection_made(self, transport: Any) -> None:
-        self.transport = transport
-        self._proxy.ways.add(self)
+    def read(self) -> None:
+        """From now on."""
+        if not (self._is_reading or self._is_ended):
+            self._is_reading = True
+            self._loop.add_reader(self._source, self._receive)
+
+    def _pause(self) -> None:
+        if self._is_reading:
+            self._is_reading = False
+            self._loop.remove_reader(self._source)
 
     @property
     def _is_cut(self) -> bool:
         return self._direction in self._proxy.cut_ways
 
-    def data_received(self, data: bytes) -> None:
-        if self._is_cut:
+    def _receive(self) -> None:
+        try:
+            piece = self._take()
+        except (BlockingIOError, InterruptedError):
             return
-        now = self._loop.time()
+        except OSError:
+            self._passage.close()
+            return
+        if piece.size == 0:
+            self._end()
+        elif self._is_cut:
+            piece.give_up()
+        else:
+            self._delay(piece)
+
+    def _take(self) -> Piece:
+        """What there is; nothing of it where the other end has finished."""
+        if self._proxy.bytes_per_second:
+            return CopiedPiece.of(self._source, LIMITED_PIECE_BYTES)
+        return self._proxy.pieces.of(self._source)
+
+    def _delay(self, piece: Piece) -> None:
         rate = self._proxy.bytes_per_second
-        self._free_at = max(now, self._free_at) + (len(data) / rate if rate else 0.0)
-        self._under_way.append((self._free_at + self._proxy.delay_seconds, data))
-        self._size += len(data)
+        self._free_at = max(self._loop.time(), self._free_at) + (piece.size / rate if rate else 0)
+        self._under_way.append((self._free_at + self._proxy.delay_seconds, piece))
+        self._size += piece.size
         if self._size > BUFFERED_MAX:
-            self.transport.pause_reading()
+            self._pause()
         self._arm()
 
     def _arm(self) -> None:
-        if self._timer is None and self._under_way and self.other is not None:
+        if self._timer is None and self._under_way and not self._is_writing:
             self._timer = self._loop.call_at(self._under_way[0][0], self._deliver)
 
     def _deliver(self) -> None:
         self._timer = None
-        assert self.other is not None
-        now, due = self._loop.time(), []
-        while self._under_way and self._under_way[0][0] <= now:
-            due.append(self._under_way.popleft()[1])
-        self._size -= sum(map(len, due))
-        if self._is_cut or self.other.transport.is_closing():
+        try:
+            self._send_all_due()
+        except (BlockingIOError, InterruptedError):
+            if not self._is_writing:
+                self._is_writing = True
+                self._loop.add_writer(self._target, self._deliver)
             return
-        self.other.transport.writelines(due)
+        except OSError:
+            self._passage.close()
+            return
+        if self._is_writing:
+            self._is_writing = False
+            self._loop.remove_writer(self._target)
         if self._size <= BUFFERED_MAX:
-            self._resume()
+            self.read()
         self._arm()
         if self._is_ended and not self._under_way:
-            self.other.transport.close()
+            self._passage.close()
 
-    def _resume(self) -> None:
-        if not self._is_ended:
-            self.transport.resume_reading()
+    def _send_all_due(self) -> None:
+        now = self._loop.time()
+        while self._under_way and self._under_way[0][0] <= now:
+            piece = self._under_way[0][1]
+            while piece.size and not self._is_cut:
+                self._size -= piece.send_to(self._target)
+            self._size -= piece.size
+            piece.give_up()
+            self._under_way.popleft()
 
-    def join(self, other: "Way") -> None:
-        self.other = other
-        self._arm()
-
-    def connection_lost(self, error: Exception | None) -> None:
-        self._proxy.ways.discard(self)
+    def _end(self) -> None:
+        """Nothing comes any more; what is under way still arrives."""
+        self._pause()
         self._is_ended = True
-        if self.other is not None and not self._under_way:
-            self.other.transport.close()
+        if not self._under_way:
+            self._passage.close()
+
+    def stop(self) -> None:
+        self._pause()
+        self._is_ended = True
+        if self._is_writing:
+            self._loop.remove_writer(self._target)
+        if self._timer is not None:
+            self._timer.cancel()
+        while self._under_way:
+            self._under_way.popleft()[1].give_up()
+
+
+class Passage:
+    """A connection through the proxy: one to it, one from it, and the two ways between."""
+
+    def __init__(self, proxy: "DelayProxy", near: socket.socket, far: socket.socket) -> None:
+        self.proxy = proxy
+        self._ends = near, far
+        for end in self._ends:
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._ways = Way(self, THERE, near, far), Way(self, BACK, far, near)
+        for way in self._ways:
+            way.read()
+        proxy.passages.add(self)
+
+    def close(self, *, is_reset: bool = False) -> None:
+        if self not in self.proxy.passages:
+            return
+        self.proxy.passages.discard(self)
+        for way in self._ways:
+            way.stop()
+        for end in self._ends:
+            if is_reset:
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            end.close()
 
 
 class DelayProxy:
@@ -102,12 +176,13 @@ class DelayProxy:
         bytes_per_second: int = 0,
         listener: str = "127.0.0.1",
     ) -> None:
-        self._host, self._target, self._listener = host, port, listener
+        self._target, self._listener = (host, port), listener
         self.delay_seconds = delay_ms / 1000
         self.bytes_per_second = bytes_per_second
         self.cut_ways: frozenset[str] = frozenset()
         self.port = 0
-        self.ways: set[Way] = set()
+        self.passages: set[Passage] = set()
+        self.pieces = SplicedPieces()
         self._joining: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._serving: asyncio.Task[Any] | None = None
@@ -116,30 +191,33 @@ class DelayProxy:
 
     async def serve(self) -> None:
         self._loop, self._serving = asyncio.get_running_loop(), asyncio.current_task()
-        server = await self._loop.create_server(self._accepted, self._listener, self.port)
-        self.port = server.sockets[0].getsockname()[1]
-        self._is_ready.set()
-        async with server:
-            await server.serve_forever()
+        with socket.create_server((self._listener, self.port), backlog=1024) as server:
+            server.setblocking(False)
+            self.port = server.getsockname()[1]
+            self._is_ready.set()
+            try:
+                while True:
+                    near, _ = await self._loop.sock_accept(server)
+                    task = asyncio.ensure_future(self._join(near))
+                    self._joining.add(task)
+                    task.add_done_callback(self._joining.discard)
+            finally:
+                for passage in [*self.passages]:
+                    passage.close()
+                self.pieces.close()
 
-    def _accepted(self) -> Way:
-        way = Way(self, THERE)
-        task = asyncio.ensure_future(self._join(way))
-        self._joining.add(task)
-        task.add_done_callback(self._joining.discard)
-        return way
-
-    async def _join(self, way: Way) -> None:
+    async def _join(self, near: socket.socket) -> None:
         assert self._loop is not None
+        near.setblocking(False)
+        far = socket.socket()
+        far.setblocking(False)
         try:
-            _, there = await self._loop.create_connection(
-                lambda: Way(self, BACK), self._host, self._target
-            )
+            await self._loop.sock_connect(far, self._target)
         except OSError:
-            way.transport.close()
+            near.close()
+            far.close()
             return
-        there.join(way)
-        way.join(there)
+        Passage(self, near, far)
 
     # --- from another thread ---
 
@@ -164,8 +242,8 @@ class DelayProxy:
         self._loop.call_soon_threadsafe(self._mend)
 
     def _mend(self) -> None:
-        for each in [*self.ways]:
-            each.transport.abort()
+        for each in [*self.passages]:
+            each.close(is_reset=True)
         self.cut_ways = frozenset()
 
     def stop(self) -> None:

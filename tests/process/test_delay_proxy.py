@@ -1,0 +1,123 @@
+"""The wide area that tests put between regions: what passes through it, and what does not."""
+
+import random
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.process.delay_proxy import BACK, THERE, DelayProxy
+
+PATIENCE_S = 30
+BYTES = 6 << 20
+
+
+class Far:
+    """What the proxy leads to: sends back all that it gets."""
+
+    def __init__(self) -> None:
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._server.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._echo, args=(connection,), daemon=True).start()
+
+    def _echo(self, connection: socket.socket) -> None:
+        with connection:
+            try:
+                while data := connection.recv(1 << 16):
+                    connection.sendall(data)
+            except OSError:
+                return
+
+    def close(self) -> None:
+        self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+
+
+@contextmanager
+def proxy(**options: int) -> Iterator[DelayProxy]:
+    far = Far()
+    made = DelayProxy("127.0.0.1", far.port, **options).start()
+    try:
+        yield made
+    finally:
+        made.stop()
+        far.close()
+
+
+def connect(to: DelayProxy) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", to.port), PATIENCE_S)
+
+
+def receive(connection: socket.socket, size: int) -> bytes:
+    found = bytearray()
+    while len(found) < size:
+        data = connection.recv(1 << 20)
+        assert data, "the connection has ended"
+        found += data
+    return bytes(found)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"delay_ms": 20}, {"bytes_per_second": 40 << 20}],
+    ids=["at once", "delayed", "limited"],
+)
+def test_what_is_sent_arrives_as_it_was_in_both_directions(
+    options: dict[str, int], rng: random.Random
+) -> None:
+    data = rng.randbytes(BYTES)
+    with proxy(**options) as wide, connect(wide) as near:
+        sending = threading.Thread(target=near.sendall, args=(data,))
+        sending.start()
+        assert receive(near, BYTES) == data
+        sending.join()
+
+
+def test_an_end_is_heard_of_after_what_came_before_it() -> None:
+    with proxy(delay_ms=10) as wide:
+        with connect(wide) as near:
+            near.sendall(b"said")
+            assert receive(near, 4) == b"said"
+        with connect(wide) as again:
+            again.sendall(b"again")
+            assert receive(again, 5) == b"again"
+
+
+@pytest.mark.parametrize("ways", [(THERE,), (BACK,), (THERE, BACK)])
+def test_a_cut_is_silent_and_mending_resets_what_stood(ways: tuple[str, ...]) -> None:
+    with proxy() as wide, connect(wide) as near:
+        near.sendall(b"before")
+        assert receive(near, 6) == b"before"
+        wide.cut(*ways)
+        near.sendall(b"lost")
+        near.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            near.recv(1)
+        near.settimeout(PATIENCE_S)
+        wide.mend()
+        with pytest.raises(ConnectionResetError):
+            near.recv(1)
+        with connect(wide) as again:
+            again.sendall(b"after")
+            assert receive(again, 5) == b"after"
+
+
+def test_who_connects_to_nobody_is_let_go() -> None:
+    far = Far()
+    far.close()
+    wide = DelayProxy("127.0.0.1", far.port).start()
+    try:
+        with connect(wide) as near:
+            assert near.recv(1) == b""
+    finally:
+        wide.stop()
