@@ -1,6 +1,6 @@
 """BrokerHeartbeat (key 63): a broker is alive, asks to be unfenced, or to shut down (KIP-631). Versions 0-2.
 
-It names the log directories that failed (KIP-858); cordoned ones (KIP-1066) are ignored.
+It names the log directories that failed (KIP-858); and those that get no new replicas (KIP-1066).
 """
 
 from brokers.api.controller_apis import ControllerService
@@ -41,6 +41,9 @@ class BrokerHeartbeatHandler(ControllerService):
             want_fence=message.want_fence,
             want_shut_down=message.want_shut_down,
             offline_dirs=tuple(message.offline_log_dirs),
+            cordoned_dirs=(
+                None if message.cordoned_log_dirs is None else tuple(message.cordoned_log_dirs)
+            ),
         )
 
     def response(self, result: BrokerHeartbeatReply) -> BrokerHeartbeatResponse:

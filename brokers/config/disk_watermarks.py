@@ -34,7 +34,8 @@ class DiskLevel(IntEnum):
 
     ROOM = 0
     WARN = 1
-    REFUSE = 2
+    REFUSE = 2  # producers are refused, and no new replica is placed there
+    FULL = 3  # followers do not copy either: half of what the second watermark keeps free is gone
 
 
 class Watermarks(NamedTuple):
@@ -45,6 +46,8 @@ class Watermarks(NamedTuple):
 
     def level(self, free: int, before: DiskLevel) -> DiskLevel:
         """A level is left only once a tenth more is free, so that nothing swings around a watermark."""
+        if free < _raised(self.refuse // 2, before >= DiskLevel.FULL):
+            return DiskLevel.FULL
         if free < _raised(self.refuse, before >= DiskLevel.REFUSE):
             return DiskLevel.REFUSE
         if free < _raised(self.warn, before >= DiskLevel.WARN):

@@ -1,5 +1,6 @@
 """This broker's own log directories: which of them are well, and what lies where. Nothing here decides."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -89,6 +90,36 @@ class OwnDirectories:
     def offline(self) -> tuple[UUID, ...]:
         """Those that failed since they were opened."""
         return tuple(each.id for each in self.all if each.id is not None and each.failure)
+
+    @property
+    def cordoned(self) -> tuple[UUID, ...]:
+        """Those that are well and whose disks are nearly full: they get no new replicas."""
+        return tuple(
+            each.id
+            for each in self.all
+            if each.id is not None and not each.failure and each.level >= DiskLevel.REFUSE
+        )
+
+    def is_full(self, partition: TopicPartition, added: int = 0) -> bool:
+        """Whether its log is not copied from its leader any more, so that something of its disk is left.
+
+        `added` bytes were copied just now.
+        """
+        home = self._near_home(partition)
+        if home is not None and added:
+            home.took(added)
+        return home is not None and home.level is DiskLevel.FULL
+
+    def with_room(self) -> UUID | None:
+        """The directory with the fewest logs among those that are not nearly full; None where that excludes none, or
+        all.
+        """
+        cordoned = self.cordoned
+        room = [each for each in self.online if each not in cordoned]
+        if not cordoned or not room:
+            return None
+        counts = Counter(self.homes.values())
+        return min(room, key=lambda each: counts[each])
 
     def home(self, partition: TopicPartition) -> UUID | None:
         """Where its log lies; a node with one directory need not have been told."""

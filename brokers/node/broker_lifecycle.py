@@ -214,6 +214,7 @@ class BrokerLifecycle:
             want_fence=beat.want_fence,
             want_shut_down=beat.want_shut_down,
             offline_log_dirs=list(self._telling),
+            cordoned_log_dirs=list(self._log_dirs.cordoned),
         )
 
     # --- answers ---

@@ -1,7 +1,8 @@
 """Measures the disks of the log directories, and says when one passes a watermark.
 
-Below the second watermark producers and links are refused. What others have accepted already is still copied here:
-followers fetch, coordinators commit group offsets, the metadata log grows, in what the watermark keeps free for them.
+Below the second watermark producers and links are refused, and the directory gets no new replicas. What others have
+accepted already is still copied here: followers fetch, coordinators commit group offsets, the metadata log grows, in
+what the watermark keeps free for them. Once half of that is gone followers stop, and leave the in-sync replicas.
 """
 
 from typing import Final
@@ -23,6 +24,7 @@ _SAYS: Final = {
     DiskLevel.ROOM: "has room again",
     DiskLevel.WARN: "is short of space",
     DiskLevel.REFUSE: "refuses producers",
+    DiskLevel.FULL: "refuses producers, and its followers stop copying",
 }
 
 
@@ -65,6 +67,9 @@ class LogDirSpace:
         before, self._told[path] = self._told.get(path, DiskLevel.ROOM), level
         if level is before or volume is None:
             return []
-        mark = directory.marks.refuse if level is DiskLevel.REFUSE else directory.marks.warn
+        mark = {
+            DiskLevel.REFUSE: directory.marks.refuse,
+            DiskLevel.FULL: directory.marks.refuse // 2,
+        }.get(level, directory.marks.warn)
         because = f"{volume.usable_bytes} of {volume.total_bytes} bytes are free; the watermark is at {mark}"
         return [Changed(f"log directory {path}", _SAYS[level], because)]

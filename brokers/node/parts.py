@@ -125,7 +125,13 @@ class Parts:
 
     def _make_replication(self) -> None:
         host = ReplicationHost(
-            self.config, self.raft, self.partitions, self.channel, self.continuations, self.timers
+            self.config,
+            self.raft,
+            self.partitions,
+            self.channel,
+            self.continuations,
+            self.timers,
+            self.log_dirs,
         )
         advanced = self.region_port.advanced
         self.replication = ReplicaManager(host, settings_of(self.config), advanced)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Changed, CloseLog, ConfigureLog, Effect, OpenLog
-from brokers.ids import Instant, TopicPartition
+from brokers.ids import UNASSIGNED_DIRECTORY, Instant, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.membership.log_dirs import OwnDirectories
@@ -153,6 +153,8 @@ class ReplicaLifecycle:
         self._opening[replica.partition] = None
         home = placed.directory(self._config.node_id)
         home = self._log_dirs.preferred.get(replica.partition, home)
+        if home == UNASSIGNED_DIRECTORY:  # a log that is there already is opened where it lies
+            home = self._log_dirs.with_room() or home
         config = replica.config
         return OpenLog(
             replica.partition,

@@ -6,6 +6,7 @@ from brokers.config.broker_config import BrokerConfig
 from brokers.continuations import Continuations, OnRead
 from brokers.ids import Ticket, TopicPartition
 from brokers.membership.controller_channel import ControllerChannel
+from brokers.membership.log_dirs import OwnDirectories
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.partition.hosted_partitions import HostedPartitions
@@ -24,6 +25,7 @@ class ReplicationHost:
         channel: ControllerChannel,
         continuations: Continuations,
         timers: Timers,
+        log_dirs: OwnDirectories,
     ) -> None:
         self.config = config
         self.cluster_id = raft.image.cluster_id
@@ -34,6 +36,7 @@ class ReplicationHost:
         self.new_ticket = continuations.new_ticket
         self.ask = continuations.ask
         self.control = channel.send
+        self.is_full = log_dirs.is_full
         self._raft = raft
 
     @property

@@ -53,6 +53,9 @@ class LaneFetcher(Protocol):
     def on_appended(self, fetch: PartitionFetch, size: int, now: Instant) -> None:
         """`size` bytes were appended for this partition."""
 
+    def not_taken(self, fetch: PartitionFetch, now: Instant) -> None:
+        """Records came for a disk that is nearly full, and were dropped."""
+
     def failed(self, lane: "FetchLane", fetch: PartitionFetch, now: Instant) -> None:
         """The leader answered with an error; the partition is removed from the lane."""
 
@@ -177,6 +180,8 @@ class FetchLane:
                 self._storing[fetch] = None
                 self.session.add(fetch)
                 self._owner.on_appended(fetch, len(item.records or b""), now)
+            case FetchOutcome.NOT_TAKEN:
+                self._owner.not_taken(fetch, now)
             case FetchOutcome.AGAIN:
                 self.session.add(fetch)
             case FetchOutcome.PAUSED:

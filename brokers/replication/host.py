@@ -28,6 +28,9 @@ class Host(Protocol):
     @property
     def ask(self) -> AskPeer: ...
 
+    def is_full(self, partition: TopicPartition, added: int = 0) -> bool:
+        """Whether the disk of its log takes nothing more from its leader, after these bytes."""
+
     def new_ticket(self) -> Ticket: ...
 
     def control(

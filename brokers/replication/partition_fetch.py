@@ -22,6 +22,7 @@ class FetchOutcome(Enum):
     STORING = "storing"  # list it once the data are written
     PAUSED = "paused"  # until its log is open again
     FAILED = "failed"  # fetch it again after a delay
+    NOT_TAKEN = "not taken"  # its disk is nearly full: what came was dropped
 
 
 class PartitionFetcher(Protocol):
@@ -32,6 +33,9 @@ class PartitionFetcher(Protocol):
     def ready(self, fetch: "PartitionFetch", now: Instant) -> list[Effect]: ...
 
     def not_ready(self, fetch: "PartitionFetch", now: Instant) -> list[Effect]: ...
+
+    def is_full(self, fetch: "PartitionFetch") -> bool:
+        """Whether its disk takes no records now: only the leader's offsets are of use."""
 
 
 class PartitionFetch:
@@ -76,7 +80,7 @@ class PartitionFetch:
             fetch_offset=log.written_offset,
             last_fetched_epoch=log.epochs.latest,
             log_start_offset=log.log_start_offset,
-            partition_max_bytes=settings.partition_bytes_max,
+            partition_max_bytes=1 if self._fetcher.is_full(self) else settings.partition_bytes_max,
             high_watermark=replica.leader_high_watermark,
         )
 
@@ -106,7 +110,9 @@ class PartitionFetch:
         replica = self.replica
         effects: list[Effect] = []
         outcome = FetchOutcome.NOTHING
-        if item.records:
+        if item.records and self._fetcher.is_full(self):
+            outcome = FetchOutcome.NOT_TAKEN
+        elif item.records:
             assert isinstance(item.records, bytes | bytearray | memoryview)
             done = follower.append_fetched(replica, item.records, self.request_epoch, now)
             effects += done.effects

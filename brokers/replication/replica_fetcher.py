@@ -19,6 +19,8 @@ from brokers.replication.settings import ReplicationSettings
 
 # The second lane waits for a request of the first one that ends so soon.
 _ABOUT_TO_END_MS = 20
+# Of a partition whose disk is nearly full.
+_FULL_PAUSE_MS = 500
 
 
 class ReplicaFetcher:
@@ -129,8 +131,11 @@ class ReplicaFetcher:
             self._main.add(fetch)
 
     def on_appended(self, fetch: PartitionFetch, size: int, now: Instant) -> None:
-        """Count the bytes; a replica that is not in sync waits if it exceeds the quota."""
+        """Count the bytes; a replica waits while its disk is nearly full, and one that is not in sync by the quota."""
         self.bytes_in += size
+        if self._host.is_full(fetch.replica.partition, size):
+            self.not_taken(fetch, now)
+            return
         if not self._quota.is_set:
             return
         node_id, partition = self._host.config.node_id, fetch.replica.partition
@@ -139,6 +144,17 @@ class ReplicaFetcher:
             return
         self._quota.spend(partition, node_id, size, now)
         self._throttle(fetch, now)
+
+    def is_full(self, fetch: PartitionFetch) -> bool:
+        return self._host.is_full(fetch.replica.partition)
+
+    def not_taken(self, fetch: PartitionFetch, now: Instant) -> None:
+        """Its disk is nearly full: it looks again after a pause, for the leader's log start too, which may free space.
+
+        It leaves the in-sync replicas, as it stays behind for `replica.lag.time.max.ms`.
+        """
+        self._remove(fetch)
+        self._wait(fetch, now + _FULL_PAUSE_MS)
 
     def quota_changed(self, now: Instant) -> list[Effect]:
         """The quota changed: throttle the waiting partitions by the new one."""
@@ -156,9 +172,14 @@ class ReplicaFetcher:
         wait_ms = self._quota.wait_ms(partition, self._host.config.node_id, now)
         if wait_ms > 0:
             self._remove(fetch)
-            self._throttled[fetch] = self._host.timers.set(
-                now + wait_ms, lambda at: self._after_throttle(fetch, at)
-            )
+            self._wait(fetch, now + wait_ms)
+
+    def _wait(self, fetch: PartitionFetch, due: Instant) -> None:
+        if (timer := self._throttled.get(fetch)) is not None:
+            self._host.timers.cancel(timer)
+        self._throttled[fetch] = self._host.timers.set(
+            due, lambda at: self._after_throttle(fetch, at)
+        )
 
     def _after_throttle(self, fetch: PartitionFetch, now: Instant) -> list[Effect]:
         self._throttled.pop(fetch, None)

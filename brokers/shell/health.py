@@ -43,7 +43,7 @@ def _warnings(parts: Parts) -> Iterator[str]:
             yield f"log directory {each.path} is offline: {each.failure}"
         elif each.level and each.volume is not None:
             free, total = each.volume.usable_bytes, each.volume.total_bytes
-            what = "producers are refused" if each.level is DiskLevel.REFUSE else "space is short"
+            what = "producers are refused" if each.level >= DiskLevel.REFUSE else "space is short"
             yield f"log directory {each.path}: {what}, {free} of {total} bytes are free"
 
 

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
+from brokers.metadata.cluster.broker_registration import METADATA_VERSION
 from brokers.metadata.cluster.leader_and_isr_updates import (
     elect_offline_partitions,
     handle_directory_failures,
@@ -29,6 +30,8 @@ from brokers.wire.messages.metadata_records import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
+
+CORDONS_FROM = 30  # metadata.version 4.3-IV0 (KIP-1066)
 
 
 def broker_heartbeat(
@@ -55,7 +58,28 @@ def broker_heartbeat(
     if not broker.fenced and command.want_fence:
         fenced = _fence(config, image, broker)
         return ControllerResult(fenced.records, BrokerHeartbeatReply(is_caught_up, True, False))
-    return ControllerResult((), BrokerHeartbeatReply(is_caught_up, broker.fenced, False))
+    records = _cordon(image, broker, command)
+    return ControllerResult(records, BrokerHeartbeatReply(is_caught_up, broker.fenced, False))
+
+
+def _cordon(image: Image, broker: BrokerImage, command: BrokerHeartbeat) -> tuple[Message, ...]:
+    """Records which log directories get no new replicas, where that has changed and nothing else has.
+
+    From the metadata version of Kafka's on: nodes of releases before need not know the record's version.
+    """
+    told = command.cordoned_dirs
+    if told is None or image.features.get(METADATA_VERSION, 0) < CORDONS_FROM:
+        return ()
+    cordoned = tuple(each for each in broker.log_dirs if each in told)
+    if cordoned == broker.cordoned_log_dirs:
+        return ()
+    return (
+        BrokerRegistrationChangeRecord(
+            broker_id=broker.id,
+            broker_epoch=broker.broker_epoch,
+            cordoned_log_dirs=list(cordoned),
+        ),
+    )
 
 
 def fence_broker(config: BrokerConfig, image: Image, command: FenceBroker) -> ControllerResult:

@@ -35,7 +35,8 @@ class RegisterBroker:
 class BrokerHeartbeat:
     """A broker is alive and has read the metadata log up to `metadata_offset` -> `BrokerHeartbeatReply`, or `Refusal`.
 
-    `offline_dirs` are all log directories that have failed since its registration.
+    `offline_dirs` are all log directories that have failed since its registration. `cordoned_dirs` get no new replicas
+    now; None: the broker does not say.
     """
 
     broker_id: BrokerId
@@ -44,6 +45,7 @@ class BrokerHeartbeat:
     want_fence: bool = False
     want_shut_down: bool = False
     offline_dirs: tuple[UUID, ...] = ()
+    cordoned_dirs: tuple[UUID, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ def registration_record(broker: BrokerImage) -> RegisterBrokerRecord:
         fenced=broker.fenced,
         in_controlled_shutdown=broker.in_controlled_shutdown,
         log_dirs=list(broker.log_dirs),
+        cordoned_log_dirs=list(broker.cordoned_log_dirs) or None,
         host_label=broker.host_label,
     )
 
@@ -59,6 +60,7 @@ def broker_of(record: RegisterBrokerRecord) -> BrokerImage:
             for each in record.features
         ),
         log_dirs=tuple(record.log_dirs),
+        cordoned_log_dirs=tuple(record.cordoned_log_dirs or ()),
     )
 
 
@@ -71,4 +73,9 @@ def broker_changed_by(was: BrokerImage, record: BrokerRegistrationChangeRecord) 
             record.in_controlled_shutdown, was.in_controlled_shutdown
         ),
         log_dirs=tuple(record.log_dirs) or was.log_dirs,
+        cordoned_log_dirs=(
+            was.cordoned_log_dirs
+            if record.cordoned_log_dirs is None
+            else tuple(record.cordoned_log_dirs)
+        ),
     )

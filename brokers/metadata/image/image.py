@@ -128,7 +128,7 @@ class BrokerImage:
 
     `host_label` names the broker's machine within its `rack`. A `fenced` broker is in no in-sync set and leads nothing.
     A broker `in_controlled_shutdown` still serves the partitions that it leads and gets no new ones. `log_dirs` are its
-    online log directories.
+    online log directories; those of `cordoned_log_dirs` get no new replicas (KIP-1066), as their disks are nearly full.
     """
 
     id: BrokerId
@@ -141,6 +141,7 @@ class BrokerImage:
     in_controlled_shutdown: bool = False
     features: tuple[FeatureRange, ...] = ()
     log_dirs: tuple[UUID, ...] = ()
+    cordoned_log_dirs: tuple[UUID, ...] = ()
 
     def endpoint(self, listener: str) -> Endpoint | None:
         """Where clients of the listener with this name reach the broker; None where it has no such listener."""
@@ -165,6 +166,11 @@ class BrokerImage:
     def is_active(self) -> bool:
         """Whether the broker may lead partitions and be in sync."""
         return not (self.fenced or self.in_controlled_shutdown)
+
+    @property
+    def is_cordoned(self) -> bool:
+        """Whether no log directory of the broker takes new replicas."""
+        return bool(self.cordoned_log_dirs) and set(self.log_dirs) <= set(self.cordoned_log_dirs)
 
     def has_online_dir(self, directory: UUID) -> bool:
         """Whether the broker can serve a replica in this log directory (KIP-858)."""

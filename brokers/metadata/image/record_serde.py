@@ -19,10 +19,16 @@ VERSIONS = {
 }
 
 
+# Those with cordoned log directories (KIP-1066), which Kafka writes from metadata.version 4.3 on.
+CORDONED_VERSIONS = {"BrokerRegistrationChangeRecord": 3, "RegisterBrokerRecord": 4}
+
+
 def encode(record: Message) -> bytes:
     """The value of a log record."""
     name = type(record).__name__
     version = VERSIONS.get(name, 0)
+    if name in CORDONED_VERSIONS and record.cordoned_log_dirs is not None:  # type: ignore[attr-defined]
+        version = CORDONED_VERSIONS[name]
     frame = (FRAME_VERSION, codec.METADATA_RECORD_TYPES[name], version)
     return b"".join(map(write_unsigned_varint, frame)) + codec.encode_record(record, version)
 

@@ -1,7 +1,8 @@
 """Chooses the brokers of a new partition's replicas (Kafka's ReplicaPlacer).
 
 Leaders are spread evenly; replicas over racks, then over hosts, then evenly. A broker that is fenced or in controlled
-shutdown gets a replica only where no other broker is left. A `ReplicaPlacement` fixes the number of replicas per rack.
+shutdown, or whose disks are nearly full (`is_cordoned`), gets a replica only where no other broker is left. A
+`ReplicaPlacement` fixes the number of replicas per rack.
 """
 
 from collections import Counter
@@ -149,6 +150,7 @@ class _Placer:
         leader = min(
             (broker for broker in candidates if broker.is_active),
             key=lambda broker: (
+                broker.is_cordoned,
                 self._rank[broker.id],
                 self._led[broker.id],
                 (self._turn[broker.id] - self._start - index) % len(self._brokers),
@@ -171,6 +173,7 @@ class _Placer:
                 (broker for broker in candidates if broker not in taken),
                 key=lambda broker: (
                     not broker.is_active,
+                    broker.is_cordoned,
                     racks[broker.rack],
                     hosts[broker.host_label] if broker.host_label is not None else 0,
                     self._held[broker.id],

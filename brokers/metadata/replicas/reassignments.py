@@ -21,7 +21,12 @@ from brokers.metadata.partitions.leader_elector import Election
 from brokers.metadata.partitions.new_partitions import directory
 from brokers.metadata.partitions.partition_changes import PartitionChanges
 from brokers.metadata.partitions.replica_placer import Assignment
-from brokers.metadata.topics.assignments import check_replicas, placement_of, with_roles
+from brokers.metadata.topics.assignments import (
+    check_replicas,
+    check_room,
+    placement_of,
+    with_roles,
+)
 from brokers.metadata.topics.mirror_topics import find_topic
 
 
@@ -57,6 +62,7 @@ def _alter(
         return
     check_replicas(image, item.replicas)
     _check_in_service(image, was, item.replicas)
+    check_room(image, (each for each in item.replicas if each not in was.replicas))
     factor = len(was.replicas) - len(was.removing)  # of a reassignment in progress: the target's
     if not may_change_factor and len(item.replicas) != factor:
         because = (

@@ -1,7 +1,7 @@
 """Replicas of new partitions: by an operator's assignment, by the topic's placement, or by the replication factor."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.config.replica_placement import PlacementError, RackCount, ReplicaPlacement, parse
@@ -79,9 +79,10 @@ def internal_factor(config: BrokerConfig, name: str, brokers: int) -> int:
 
 
 def check_assignment(image: Image, assignment: Sequence[Sequence[BrokerId]]) -> None:
-    """Raises Refusal unless each partition has equally many, distinct and registered brokers."""
+    """Raises Refusal unless each partition has equally many, distinct and registered brokers that take new replicas."""
     for replicas in assignment:
         check_replicas(image, replicas)
+        check_room(image, replicas)
         if len(replicas) != len(assignment[0]):
             _refuse("partitions differ in their number of replicas")
 
@@ -93,6 +94,16 @@ def check_replicas(image: Image, replicas: Sequence[BrokerId]) -> None:
         _refuse(f"broker {unknown[0]} is not registered")
     if not replicas or len(set(replicas)) < len(replicas):
         _refuse(f"replicas {list(replicas)} are none or name a broker twice")
+
+
+def check_room(image: Image, new: Iterable[BrokerId]) -> None:
+    """Raises Refusal where the disks of a broker that gets a new replica are nearly full (Kafka: cordoned)."""
+    for broker in new:
+        if image.brokers[broker].is_cordoned:
+            _refuse(
+                f"broker {broker} takes no new replicas, as every disk of it is nearly full"
+                " (disk.watermark.refuse.free): free space there, or choose another broker"
+            )
 
 
 def with_roles(

@@ -40,7 +40,7 @@ class DiskDescription:
     def trouble(self) -> str:
         if self.error:
             return f"broker {self.broker}: {self.path} is offline ({self.error})"
-        what = "producers are refused" if self.level is DiskLevel.REFUSE else "space is short"
+        what = "producers are refused" if self.level >= DiskLevel.REFUSE else "space is short"
         free, total = in_units(self.usable_bytes), in_units(self.total_bytes)
         return f"broker {self.broker}: {self.path}: {what}, {free} of {total} are free"
 

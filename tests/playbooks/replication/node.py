@@ -67,6 +67,9 @@ class Node:
 
     # --- a `Host` ---
 
+    def is_full(self, partition: TopicPartition, added: int = 0) -> bool:
+        return False
+
     def new_ticket(self) -> Ticket:
         self._ticket -= 1
         return self._ticket

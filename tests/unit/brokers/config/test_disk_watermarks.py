@@ -51,6 +51,15 @@ def test_a_level_is_left_once_a_tenth_more_is_free() -> None:
     assert levels == [0, 1, 1, 1, 2, 2, 2, 1, 1, 0]
 
 
+def test_followers_stop_once_half_of_what_is_kept_free_is_gone() -> None:
+    marks = Watermarks(warn=2000, refuse=1000)
+    levels, level = [], DiskLevel.ROOM
+    for free in (500, 499, 549, 550, 0, 1100, 2200):
+        level = marks.level(free, level)
+        levels.append(int(level))
+    assert levels == [2, 3, 3, 2, 3, 1, 0]
+
+
 def test_a_watermark_of_nothing_is_never_reached() -> None:
     assert Watermarks(0, 0).level(0, DiskLevel.ROOM) is DiskLevel.ROOM
 

@@ -17,7 +17,7 @@ from brokers.wire.messages.group_offsets import (
 )
 from brokers.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.sim.files import ROOM
-from tests.unit.brokers.api.several import B, Several
+from tests.unit.brokers.api.several import A, B, Several
 
 ENOUGH, FULL = ROOM // 2, 20_000  # of free bytes, beside the default watermarks
 
@@ -61,7 +61,8 @@ def test_producers_are_refused_by_partition_and_taken_again() -> None:
     node.free(ENOUGH)
     assert node.write("t", 1, 100) == 0
     what = "log directory /b"
-    assert node.changes == [(what, "refuses producers"), (what, "has room again")]
+    stops = "refuses producers, and its followers stop copying"
+    assert node.changes == [(what, stops), (what, "has room again")]
 
 
 def test_an_operator_is_warned_before_anybody_is_refused() -> None:
@@ -163,3 +164,24 @@ def test_a_directory_that_fails_is_no_longer_short_of_space() -> None:
     node.wait(INTERVAL_MS)
     assert node.broker.parts.log_dirs.near == {}
     assert node.changes[-1] == ("log directory /b", "offline")
+
+
+def test_new_replicas_go_to_the_disk_that_has_room() -> None:
+    node = Watched()
+    node.free(FULL)
+    node.create("u", 3)
+    node.wait(100)
+    assert [node.home("u", index) for index in range(3)] == [A, A, A]
+    node.free(ENOUGH)
+    node.create("v", 3)
+    node.wait(100)
+    assert [node.home("v", index) for index in range(3)] == [B, B, B], "it has fewer"
+
+
+def test_where_every_disk_is_short_replicas_are_spread_as_ever() -> None:
+    node = Watched()
+    node.disks[A].full_after(FULL)
+    node.free(FULL)
+    node.create("u", 2)
+    node.wait(100)
+    assert {node.home("u", index) for index in range(2)} == {A, B}

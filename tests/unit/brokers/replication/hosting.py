@@ -37,6 +37,7 @@ class Node:
     def __init__(self, partitions: int = 1, *, node_id: int = 1, **settings: Any) -> None:
         self.config = from_settings({"node.id": node_id, "log.dirs": "data"})
         self.cluster_id = "region"
+        self.full: set[TopicPartition] = set()
         self.now = START
         self.timers = Timers()
         self.answered: dict[int, Any] = {}
@@ -58,6 +59,9 @@ class Node:
             self.broker(broker)
 
     # --- a `Host` ---
+
+    def is_full(self, partition: TopicPartition, added: int = 0) -> bool:
+        return partition in self.full
 
     def new_ticket(self) -> int:
         self._ticket -= 1

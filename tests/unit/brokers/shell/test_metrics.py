@@ -99,7 +99,7 @@ def test_a_node_whose_disk_is_nearly_full_is_ready_and_says_so() -> None:
         warning = f"log directory data: producers are refused, {free} of {ROOM} bytes are free"
         assert (status, json.loads(text)["warnings"]) == (200, [warning])
         assert await one.value(DIRECTORY + "total_bytes", logDirectory="data") == ROOM
-        assert await one.value(DIRECTORY + "watermark", logDirectory="data") == 2
+        assert await one.value(DIRECTORY + "watermark", logDirectory="data") == 3
 
     around(act)
 

@@ -1,5 +1,7 @@
 """BrokerHeartbeatManager, fencing, controlled shutdown and unregistration, and who leads afterwards."""
 
+from uuid import UUID
+
 import pytest
 
 from brokers.errors import KafkaError, Refusal
@@ -10,12 +12,15 @@ from brokers.metadata.commands.broker_commands import (
     UnregisterBroker,
 )
 from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
+from brokers.metadata.image import snapshot
 from brokers.metadata.image.image import NO_LEADER
 from tests.unit.brokers.metadata.images import Region
 
 
 def region_of(count: int = 3) -> Region:
     region = Region(brokers=count)
+    if count < 3:
+        return region
     region.topic("t", (1, 2, 3), (2, 3, 1), (3, 1, 2), min_insync_replicas="2")
     region.topic("alone", (2,))
     return region
@@ -195,3 +200,31 @@ def test_the_minimum_of_all_brokers_counts_where_a_topic_has_none() -> None:
     assert region.partition("t").elr == (2,)
     region.do(AlterConfigs((ConfigChange((4, ""), {}, replace=True),)))
     assert region.partition("t").elr == ()
+
+
+def test_directories_whose_disks_are_nearly_full_are_known_to_all_until_they_have_room() -> None:
+    region = region_of(2)
+    (directory,) = region.image.brokers[2].log_dirs
+    assert region.beat(2, cordoned_dirs=(directory, UUID(int=99))) == BrokerHeartbeatReply(
+        True, False, False
+    )
+    assert region.image.brokers[2].cordoned_log_dirs == (directory,)
+    assert region.image.brokers[2].is_cordoned
+    kept = snapshot.decode(snapshot.encode(region.image, 3, 99), "region-one", 9)
+    assert kept.brokers == region.image.brokers
+    before = region.image.next_offset
+    region.beat(2, cordoned_dirs=(directory,))
+    region.beat(2)  # of a release that does not tell
+    assert region.image.next_offset == before and region.image.brokers[2].is_cordoned
+    region.beat(2, cordoned_dirs=())
+    assert not region.image.brokers[2].is_cordoned
+    region.beat(2, cordoned_dirs=(directory,))
+    region.register(2)
+    assert not region.image.brokers[2].is_cordoned, "the next heartbeat tells again"
+
+
+def test_a_region_of_an_older_level_writes_nothing_of_such_directories() -> None:
+    region = region_of(2)
+    region.image.features["metadata.version"] = 29
+    region.beat(2, cordoned_dirs=region.image.brokers[2].log_dirs)
+    assert region.image.brokers[2].cordoned_log_dirs == ()

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from brokers.config.replica_placement import ReplicaPlacement, parse
 from brokers.errors import KafkaError, Refusal
+from brokers.ids import TopicPartition
+from brokers.metadata.commands.replica_commands import AlterPartitionReassignments, Reassignment
 from brokers.metadata.image.image import Image
 from brokers.metadata.partitions.replica_placer import Assignment, crowding, place
 from brokers.metadata.topics.assignments import check_assignment, with_roles
@@ -166,3 +169,50 @@ def test_an_assignment_keeps_to_the_placement(replicas: tuple[int, ...]) -> None
         with_roles(image, replicas, placement({"west": 2}, {"east": 1}))
     assert refused.value.error is KafkaError.INVALID_REPLICA_ASSIGNMENT
     assert "in rack" in refused.value.because
+
+
+def short_of_space(*broker_ids: int, brokers: int = 3) -> Region:
+    region = Region(brokers=brokers)
+    for broker in broker_ids:
+        region.beat(broker, cordoned_dirs=region.image.brokers[broker].log_dirs)
+    return region
+
+
+def test_brokers_whose_disks_are_nearly_full_get_replicas_only_where_no_other_is_left() -> None:
+    image = short_of_space(2).image
+    for assignment in placed(image, 2, count=6):
+        assert set(assignment.replicas) == {1, 3}
+    for assignment in placed(image, 3, count=6):
+        assert assignment.replicas[0] != 2 and assignment.replicas[-1] == 2
+    assert len(placed(short_of_space(1, 2, 3).image, 3, count=2)) == 2
+
+
+def test_a_broker_with_one_disk_that_has_room_gets_replicas() -> None:
+    region = short_of_space()
+    dirs = (UUID(int=901), UUID(int=902))
+    region.register(2, directory=None, log_dirs=dirs)
+    region.beat(2, cordoned_dirs=dirs[:1])
+    assert {replica for each in placed(region.image, 3) for replica in each.replicas} == {1, 2, 3}
+    assert not region.image.brokers[2].is_cordoned
+
+
+def test_who_names_such_a_broker_for_a_new_replica_is_refused() -> None:
+    region = short_of_space(2)
+    with pytest.raises(Refusal, match="broker 2 takes no new replicas") as refused:
+        check_assignment(region.image, [(1, 2)])
+    assert refused.value.error is KafkaError.INVALID_REPLICA_ASSIGNMENT
+
+
+def test_a_reassignment_may_keep_a_replica_there_and_adds_none() -> None:
+    region = short_of_space()
+    region.topic("here", (1, 2))
+    region.topic("there", (1, 3))
+    region.beat(2, cordoned_dirs=region.image.brokers[2].log_dirs)
+
+    def moved(topic: str) -> KafkaError:
+        item = Reassignment(TopicPartition(topic, 0), (2, 3))
+        (outcome,) = region.do(AlterPartitionReassignments((item,)))  # type: ignore[misc]
+        return outcome.error
+
+    assert moved("here") is KafkaError.NONE
+    assert moved("there") is KafkaError.INVALID_REPLICA_ASSIGNMENT
