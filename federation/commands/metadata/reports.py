@@ -67,7 +67,8 @@ class RecoveryReport:
         if self.stranded:
             yield (
                 f"without a leader until another replica leads with a loss: {len(self.stranded)} partitions,"
-                f" whose in-sync replicas are all on nodes {others} ({_named(self.stranded)})"
+                f" whose in-sync replicas are all on nodes {others} ({_named(self.stranded)}): once these are fenced,"
+                " broker.session.timeout.ms after this node started: `causeway region elect --election-type unclean`"
             )
         yield (
             f"given up as voters: nodes {others}; never start them again with their old disks: they would go on as"

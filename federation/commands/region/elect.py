@@ -16,9 +16,9 @@ from brokers.wire.messages.replication import (
     ElectLeadersResponse,
     TopicPartitions,
 )
-from federation.commands.answers import Failure, answer, end
+from federation.commands.answers import NOT_WELL_EXIT, Failure, answer, end
 from federation.commands.region.bootstrap import bootstrap_options, connect
-from federation.commands.region.client import Client
+from federation.commands.region.client import QUICK_SECONDS, Client, NoAnswer
 from federation.commands.region.requests import describe_region
 
 UNCLEAN_FROM: Final = 1  # version of ElectLeaders (KIP-460)
@@ -35,6 +35,8 @@ class Elections:
     elected: list[TopicPartition] = field(default_factory=list)
     not_needed: list[TopicPartition] = field(default_factory=list)
     refused: dict[TopicPartition, str] = field(default_factory=dict)
+    # Led by a broker that does not answer, and that is not fenced yet: they have a leader as far as the region knows.
+    waiting: dict[TopicPartition, int] = field(default_factory=dict)
 
 
 @click.command()
@@ -70,7 +72,8 @@ def elect(
     """Elect leaders: the preferred replicas, or any live replica of partitions that have no leader.
 
     A partition without a leader waits for a replica with all committed records (Isr and Elr in `region partitions`).
-    Elect uncleanly only where none of these replicas will return. Exit code 1: an election was refused.
+    Elect uncleanly only where none of these replicas will return. Exit code 1: an election was refused; 3: partitions
+    are led by a broker that does not answer, and that the region has not fenced yet.
     """
     if sum(map(bool, (topic is not None, is_all, path))) != 1:
         raise click.UsageError("Give one of --topic, --all-topic-partitions, --path-to-json-file.")
@@ -81,9 +84,13 @@ def elect(
         if topic is not None:
             listed = _partitions_of_topic(client, topic, partition)
         elections = elect_leaders(client, kind.lower(), listed)
+        if kind.lower() == "unclean":
+            elections.waiting = _waiting(client, listed, elections.elected)
     answer(_as_dict(elections), as_json, lambda: _show(elections, kind.lower()))
     if elections.refused:
         end(REFUSED_EXIT)
+    if elections.waiting:
+        end(NOT_WELL_EXIT)
 
 
 def elect_leaders(
@@ -100,6 +107,40 @@ def elect_leaders(
         timeout_ms=TIMEOUT_MS,
     )
     return _elections(client.ask(ApiKey.ELECT_LEADERS, request))
+
+
+def _waiting(
+    client: Client,
+    asked: Sequence[TopicPartition] | None,
+    elected: Sequence[TopicPartition],
+) -> dict[TopicPartition, int]:
+    """Partitions that were asked for, with the leader that does not answer. As after `region metadata recover`: the new
+    controller waits for a broker's session to end before it fences the broker.
+    """
+    found = describe_region(client)
+    silent = {
+        each.id
+        for each in found.brokers
+        if not each.fenced and not _answers(f"{each.host}:{each.port}")
+    }
+    led = {
+        TopicPartition(each.topic, each.partition): each.leader
+        for each in found.partitions
+        if each.leader in silent
+    }
+    return {
+        partition: leader
+        for partition, leader in led.items()
+        if partition not in elected and (asked is None or partition in asked)
+    }
+
+
+def _answers(address: str) -> bool:
+    try:
+        with Client(address, QUICK_SECONDS, QUICK_SECONDS):
+            return True
+    except NoAnswer:
+        return False
 
 
 def _by_topic(partitions: Iterable[TopicPartition]) -> list[TopicPartitions]:
@@ -159,6 +200,7 @@ def _as_dict(elections: Elections) -> dict[str, Any]:
         "elected": list(map(str, elections.elected)),
         "not_needed": list(map(str, elections.not_needed)),
         "refused": {str(each): because for each, because in elections.refused.items()},
+        "waiting": {str(each): leader for each, leader in elections.waiting.items()},
     }
 
 
@@ -169,5 +211,17 @@ def _show(elections: Elections, kind: str) -> None:
         click.echo(f"no election needed: {', '.join(map(str, elections.not_needed))}")
     for partition, because in elections.refused.items():
         click.echo(f"not elected: {partition}: {because}", err=True)
-    if not (elections.elected or elections.not_needed or elections.refused):
+    if elections.waiting:
+        leaders = ", ".join(map(str, sorted(set(elections.waiting.values()))))
+        click.echo(
+            f"not elected yet: {', '.join(map(str, elections.waiting))}: led by broker {leaders}, which does not answer"
+            " and is not fenced yet",
+            err=True,
+        )
+        click.echo(
+            "Next: wait until `causeway region brokers` shows it as fenced (broker.session.timeout.ms, 9 s by default),"
+            " then give the command again",
+            err=True,
+        )
+    if not any((elections.elected, elections.not_needed, elections.refused, elections.waiting)):
         click.echo("no partition needs an election")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from brokers.wire.messages.cluster import DescribeClusterBroker, DescribeClusterResponse
 from brokers.wire.messages.metadata import DescribeTopicPartitionsResponse
 from brokers.wire.messages.replication import (
     ElectLeadersResponse,
@@ -13,7 +14,7 @@ from brokers.wire.messages.replication import (
     ReplicaElectionResult,
 )
 from tests.unit.federation.commands.broker_double import Answers, broker_double
-from tests.unit.federation.commands.region.test_view import NEW, SEEN, topic
+from tests.unit.federation.commands.region.test_view import NEW, SEEN, partition, topic
 
 NOT_NEEDED, NOT_AVAILABLE, NOT_CONTROLLER = 84, 83, 41
 ORDERS = ReplicaElectionResult(
@@ -59,12 +60,36 @@ def test_each_partition_is_told_and_one_that_is_refused_fails_the_command(tmp_pa
         "elected": ["orders-0"],
         "not_needed": ["orders-1"],
         "refused": {"orders-2": "none is there (ELIGIBLE_LEADERS_NOT_AVAILABLE)"},
+        "waiting": {},
     }
     (request,) = elector.asked
     assert (request.election_type, listed(request)) == (1, {"orders": [0, 1, 2]})
     printed = elector.run(*wanted).output
     assert "unclean leader elected: orders-0\nno election needed: orders-1\n" in printed
     assert "not elected: orders-2: none is there" in printed
+
+
+def test_what_is_led_by_a_broker_that_is_gone_and_not_fenced_yet_is_to_be_waited_for() -> None:
+    """As after `region metadata recover`: the region still takes the brokers that were lost for alive."""
+    led = topic("led", partition(0, 1, [1, 2], [1]), partition(1, 9, [9, 1], [9]))
+    gone = DescribeClusterBroker(broker_id=9, host="127.0.0.1", port=1)
+    fenced = DescribeClusterBroker(broker_id=8, host="127.0.0.1", port=1, is_fenced=True)
+    alive = broker_double({})
+    with alive as here:
+        port = int(here.bootstrap.rpartition(":")[2])
+        brokers = [DescribeClusterBroker(broker_id=1, host="127.0.0.1", port=port), fenced, gone]
+        elector = Elector(ElectLeadersResponse())
+        elector.answers = {
+            **elector.answers,
+            60: (2, lambda _: DescribeClusterResponse(cluster_id="c", brokers=brokers)),
+            75: (0, lambda _: DescribeTopicPartitionsResponse(topics=[led])),
+        }
+        ran = elector.run("--election-type", "unclean", "--all-topic-partitions")
+        assert ran.exit_code == 3
+        assert "not elected yet: led-1: led by broker 9, which does not answer" in ran.output
+        assert "no partition needs an election" not in ran.output
+        ran = elector.run("--election-type", "unclean", "--topic", "led", "--partition", "0")
+        assert ran.exit_code == 0
 
 
 def test_preferred_leaders_are_elected_everywhere() -> None:
