@@ -6,6 +6,7 @@ others. Its answer waits for earlier ones of its connection, is encoded, and is 
 """
 
 from collections.abc import Callable, Mapping
+from operator import sub
 from time import perf_counter
 from typing import Any
 
@@ -29,15 +30,14 @@ class Meter:
         self._node = node
         self._feed = node.feed
         self._slow = slow
-        self._unanswered: dict[Ticket, TimedRequest] = {}
-        self._unsent: dict[Ticket, TimedRequest] = {}
+        self._timed: dict[Ticket, TimedRequest] = {}  # until all of the answer is sent
 
     def feed(self, event: Request | Disconnected) -> None:
         if type(event) is not Request:
             self._forget(event)
             self._feed(event)
             return
-        timed = self._unanswered[event.ticket] = TimedRequest(event, perf_counter())
+        timed = self._timed[event.ticket] = TimedRequest(event, perf_counter())
         if self._node.is_feeding:
             self._node.queued[event.ticket] = timed
             self._feed(event)
@@ -49,25 +49,24 @@ class Meter:
     def _forget(self, event: Request | Disconnected) -> None:
         assert isinstance(event, Disconnected)
         for ticket in event.tickets:
-            self._unanswered.pop(ticket, None)
+            self._timed.pop(ticket, None)
 
     def perform(self, server: Server) -> Mapping[type, Callable[[Any], None]]:
         """The effects for this server, by type. A reply is counted first: it frees the request's bytes."""
         server.sent = self._sent
+        timed_requests, answered = self._timed, self.traffic.answered
 
         def reply(effect: Reply) -> None:
-            ticket = effect.ticket
-            timed = self._unanswered.pop(ticket, None)
+            timed = timed_requests.get(effect.ticket)
             if timed is not None:
                 now = timed.answered = perf_counter()
                 if timed.worked_on < 0:
                     timed.worked_on = now
-                timed.api = self.traffic.answered(self._released(timed), effect.message, now)
-                self._unsent[ticket] = timed
-            server.reply(ticket, effect.message)
+                timed.api = answered(self._released(timed), effect.message, now)
+            server.reply(effect.ticket, effect.message)
 
         def hang_up(effect: Hangup) -> None:
-            timed = self._unanswered.pop(effect.ticket, None)
+            timed = timed_requests.pop(effect.ticket, None)
             if timed is not None:
                 now = timed.answered = timed.worked_on = perf_counter()
                 timed.api = self.traffic.hung_up(self._released(timed), now)
@@ -85,22 +84,18 @@ class Meter:
 
     def _sent(self, ticket: Ticket, turn: float) -> None:
         """All of the answer is sent, or its connection has ended; its turn on the connection came at `turn`."""
-        timed = self._unsent.pop(ticket, None)
+        timed = self._timed.pop(ticket, None)
         if timed is not None:
             self._count(timed, turn, perf_counter())
 
     def _count(self, timed: TimedRequest, turn: float, now: float) -> None:
-        api, arrived, taken_up = timed.api, timed.arrived, timed.taken_up
-        worked_on, answered = timed.worked_on, timed.answered
-        parts = (
-            taken_up - arrived, worked_on - taken_up, answered - worked_on, turn - answered, now - turn,
-        )  # fmt: skip
-        assert api is not None
-        api.times.add(now - arrived, parts, now)
+        stamps = (timed.arrived, timed.taken_up, timed.worked_on, timed.answered, turn, now)
+        timed.api.times.add(stamps)
         if self._slow is not None and timed.asked is not None:
-            self._slow.took(timed.asked, RequestParts(*parts), now)
+            parts = RequestParts(*map(sub, stamps[1:], stamps))
+            self._slow.took(timed.asked, parts, now)
 
     def unanswered(self, api_key: int) -> int:
         """The number of requests of an API that are being answered."""
-        waiting = (timed.request for timed in self._unanswered.values())
+        waiting = (timed.request for timed in self._timed.values())
         return sum(each is not None and each.api_key == api_key for each in waiting)

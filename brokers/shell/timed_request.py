@@ -30,5 +30,5 @@ class TimedRequest:
         self.arrived = self.taken_up = now
         self.worked_on = NOT_YET
         self.answered: float
-        self.api: Api | None
+        self.api: Api
         self.asked: AskedRequest | None = None

@@ -1,6 +1,6 @@
 """The error codes of a response: every `error_code` in it, at any depth (Kafka counts all of them, NONE too)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -8,17 +8,19 @@ from brokers.wire.codec import SCHEMAS
 from brokers.wire.message import Message
 from brokers.wire.tables import Struct, read_family
 
-Codes: TypeAlias = Callable[[Any], Iterator[int]]
+Codes: TypeAlias = Callable[[Any], Iterable[int]]
 
 
-def error_codes(message: Message) -> Iterator[int]:
-    return _codes_of(type(message).__name__)(message)
+def error_codes(message: Message) -> Iterable[int]:
+    kind: type = type(message)
+    return _codes_of(kind)(message)
 
 
 @cache
-def _codes_of(name: str) -> Codes:
+def _codes_of(kind: type) -> Codes:
+    name = kind.__name__
     structs = read_family(SCHEMAS[name].family).structs
-    return _finder(structs, structs[name]) or (lambda message: iter(()))
+    return _finder(structs, structs[name]) or (lambda message: ())
 
 
 def _finder(structs: dict[str, Struct], struct: Struct) -> Codes | None:
@@ -32,6 +34,8 @@ def _finder(structs: dict[str, Struct], struct: Struct) -> Codes | None:
     ]
     if not has_own and not lists:
         return None
+    if not lists:
+        return lambda value: (value.error_code,)
 
     def find(value: Any) -> Iterator[int]:
         if has_own:

@@ -1,6 +1,7 @@
 """The parts of one kind of request's time, as Kafka's RequestMetrics have them."""
 
 from collections.abc import Iterator
+from operator import sub
 from typing import Final, NamedTuple
 
 from brokers.telemetry.durations import Durations
@@ -13,8 +14,9 @@ PARTS: Final = {
     "responsequeuetimems": "Milliseconds that the answer waited for earlier ones of its connection",
     "responsesendtimems": "Milliseconds until all of the answer was in the hands of the kernel",
 }
-# Below this the quantiles have a part as 0: putting it into a bucket would cost as much as what it measures.
+# Below this the quantiles have a part as 0, as most parts are: to put each into a bucket would cost more than the rest.
 _ZERO_SECONDS: Final = 5e-5
+_GATHERED_MAX: Final = 256
 
 
 class RequestParts(NamedTuple):
@@ -27,30 +29,59 @@ class RequestParts(NamedTuple):
     response_send: float
 
 
-class RequestTimes:
-    """All times are in seconds; `now` is of any clock that never runs backwards."""
+class RequestStamps(NamedTuple):
+    """When a request got on, in seconds; a part of its time lies between each two of them, in the order of `PARTS`."""
 
-    __slots__ = ("_parts", "_sums", "total")
+    arrived: float
+    taken_up: float
+    worked_on: float
+    answered: float
+    turn_came: float
+    sent: float
+
+
+class RequestTimes:
+    """All times are in seconds, of any clock that never runs backwards.
+
+    What is added is kept as it is until some of it has gathered, or somebody reads: together it costs half as much.
+    """
+
+    __slots__ = ("_gathered", "_parts", "_sums", "_total")
 
     def __init__(self, now: float) -> None:
-        self.total = Durations(now)
+        self._total = Durations(now)
         self._parts = tuple(Durations(now) for _ in PARTS)
         self._sums = [0.0] * len(PARTS)
+        self._gathered: list[tuple[float, ...]] = []
 
-    def add(self, total: float, parts: tuple[float, ...], now: float) -> None:
-        """`parts` are in the order of `PARTS`, `total` is their sum."""
-        self.total.add(total, now)
-        sums = self._sums
-        sums[0] += parts[0]
-        sums[1] += parts[1]
-        sums[2] += parts[2]
-        sums[3] += parts[3]
-        sums[4] += parts[4]
-        if total >= _ZERO_SECONDS:
-            for seconds, durations in zip(parts, self._parts, strict=True):
-                if seconds >= _ZERO_SECONDS:
-                    durations.add(seconds, now)
+    def add(self, stamps: tuple[float, ...]) -> None:
+        """`stamps` are `RequestStamps`, or a plain tuple of the same."""
+        gathered = self._gathered
+        gathered.append(stamps)
+        if len(gathered) >= _GATHERED_MAX:
+            self._count()
+
+    @property
+    def total(self) -> Durations:
+        """From the arrival until all of the answer was sent."""
+        self._count()
+        return self._total
 
     def by_name(self) -> Iterator[tuple[str, Durations, float]]:
         """Each part: its durations, but those that count as 0, and the sum of all."""
+        self._count()
         return zip(PARTS, self._parts, self._sums, strict=True)
+
+    def _count(self) -> None:
+        if not self._gathered:
+            return
+        stamps = list(zip(*self._gathered, strict=True))
+        self._gathered.clear()
+        now = stamps[-1][-1]
+        self._total.add_all(list(map(sub, stamps[-1], stamps[0])), now)
+        for index, durations in enumerate(self._parts):
+            spent = list(map(sub, stamps[index + 1], stamps[index]))
+            self._sums[index] += sum(spent)
+            long = [seconds for seconds in spent if seconds >= _ZERO_SECONDS]
+            if long:
+                durations.add_all(long, now)

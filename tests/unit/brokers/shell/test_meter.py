@@ -17,7 +17,7 @@ from brokers.shell.node import Node
 from brokers.shell.server import Server
 from brokers.shell.slow_requests import LINES_MAX, SlowRequests
 from brokers.storage.storage import Storage
-from brokers.telemetry.request_times import PARTS, RequestParts, RequestTimes
+from brokers.telemetry.request_times import PARTS, RequestParts, RequestStamps, RequestTimes
 from brokers.wire.frames import RequestHeader, encode_request_frame
 from brokers.wire.message import Message
 from brokers.wire.messages.api_keys import ApiKey
@@ -134,7 +134,8 @@ def test_an_answer_whose_client_left_counts_too() -> None:
 def test_a_part_that_takes_no_time_has_quantiles_of_zero() -> None:
     times = RequestTimes(0.0)
     for remote in (0.0, 0.0, 0.0, 0.5):
-        times.add(0.002 + remote, RequestParts(0.0, 0.001, remote, 0.0, 0.001), 0.0)
+        answered = 0.001 + remote
+        times.add(RequestStamps(0.0, 0.0, 0.001, answered, answered, answered + 0.001))
     found = {part: durations for part, durations, _ in times.by_name()}
     assert found.keys() == PARTS.keys()
     recent = times.total.recent(0.0)

@@ -7,14 +7,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from brokers.effects import Hangup, Reply
 from brokers.events import Request
 from brokers.telemetry.partition_counters import PartitionCounters
-from brokers.telemetry.request_times import RequestParts
+from brokers.telemetry.request_times import RequestStamps
 from brokers.telemetry.requests import traffic_text
 from brokers.telemetry.state import state_text
 from brokers.telemetry.traffic import Traffic
 from tests.unit.brokers.api.whole import Whole
 
 TOOK = 0.004  # seconds, every request
-SPENT = RequestParts(0.0, 0.001, 0.0025, 0.0, 0.0005)
+STAMPS = RequestStamps(0.0, 0.0, 0.001, 0.0035, 0.0035, TOOK)
 
 
 class Counted(Whole):
@@ -35,9 +35,9 @@ class Counted(Whole):
         match effect:
             case Reply(ticket, message):
                 api = self.traffic.answered(self._asked.pop(ticket), message, 1.0)
-                api.times.add(TOOK, SPENT, 1.0)
+                api.times.add(STAMPS)
             case Hangup(ticket):
-                self.traffic.hung_up(self._asked.pop(ticket), 1.0).times.add(TOOK, SPENT, 1.0)
+                self.traffic.hung_up(self._asked.pop(ticket), 1.0).times.add(STAMPS)
         return super()._take(effect)
 
     def page(self) -> str:
