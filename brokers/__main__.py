@@ -8,7 +8,7 @@ from brokers.config.broker_config import ConfigError
 from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.shell.identity import IdentityError
 from brokers.shell.node import NodeRefused
-from brokers.shell.process import NothingBeside, run
+from brokers.shell.process import NoServices, run
 from brokers.shell.settings import load_config, overrides_of
 
 EXIT_REFUSED = 1
@@ -33,7 +33,7 @@ def main() -> int:
     )
     options = arguments.parse_args()
     try:
-        run(load_config(options.config, overrides_of(options.override)), NothingBeside)
+        run(load_config(options.config, overrides_of(options.override)), NoServices)
     except (OSError, UnicodeDecodeError) as error:
         print(f"{options.config}: {error}", file=sys.stderr)
         return EXIT_CONFIG

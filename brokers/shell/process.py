@@ -1,6 +1,6 @@
 """A node as a process: bind the ports, lock the directories, start the core, listen, announce, stop on a signal.
 
-`python -m brokers` runs a broker alone, `causeway node run` a broker with its region's links (`BesideBroker`).
+`python -m brokers` runs a broker alone, `causeway node run` a broker with its region's links (`NodeServices`).
 """
 
 import asyncio
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 IDLE_SHARE = 0.9  # of connections.max.idle.ms: Kafka's clients wait 9 minutes, its brokers 10
 
 
-class BesideBroker(Protocol):
+class NodeServices(Protocol):
     """What runs in the process beside the broker. Made before the node, with its settings and its `feed`."""
 
     @property
@@ -60,10 +60,10 @@ class BesideBroker(Protocol):
         """Called when the node ends, after clients were disconnected."""
 
 
-MakeBeside: TypeAlias = Callable[[BrokerConfig, Callable[[Any], None]], BesideBroker]
+MakeServices: TypeAlias = Callable[[BrokerConfig, Callable[[Any], None]], NodeServices]
 
 
-class NothingBeside:
+class NoServices:
     """A broker alone."""
 
     def __init__(self, config: BrokerConfig, feed: Callable[[Any], None]) -> None:
@@ -96,14 +96,14 @@ class NothingBeside:
         """There is nothing."""
 
 
-def run(config: BrokerConfig, make_beside: MakeBeside) -> None:
+def run(config: BrokerConfig, make_services: MakeServices) -> None:
     """Runs `run_node` in a new event loop."""
-    uvloop.run(run_node(config, make_beside))
+    uvloop.run(run_node(config, make_services))
 
 
-async def run_node(config: BrokerConfig, make_beside: MakeBeside) -> None:
+async def run_node(config: BrokerConfig, make_services: MakeServices) -> None:
     """Runs until SIGTERM or SIGINT. Raises ConfigError, IdentityError and others before anything is started."""
-    beside = make_beside(config, lambda event: node.feed(event))
+    beside = make_services(config, lambda event: node.feed(event))
     config = beside.bind()
     prepare(config)
     bound, config = bind(config)

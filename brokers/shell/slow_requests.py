@@ -6,7 +6,7 @@ from typing import Final
 from brokers.api import fetch, heartbeat, join_group, sync_group
 from brokers.events import Request
 from brokers.shell.node import ONE_LINE
-from brokers.shell.timed_request import AskedRequest
+from brokers.shell.timed_request import RequestContext
 from brokers.telemetry.request_times import RequestParts
 from brokers.wire.codec import API_NAMES
 
@@ -25,9 +25,9 @@ class SlowRequests:
         self._lines = 0
         self._left_out = 0
 
-    def asked(self, request: Request) -> AskedRequest:
+    def asked(self, request: Request) -> RequestContext:
         """What a line says of it."""
-        return AskedRequest(
+        return RequestContext(
             request.api_key,
             request.api_version,
             request.client_id,
@@ -36,14 +36,14 @@ class SlowRequests:
             request.listener_name,
         )
 
-    def took(self, request: AskedRequest, parts: RequestParts, now: float) -> None:
+    def took(self, request: RequestContext, parts: RequestParts, now: float) -> None:
         counted = sum(parts)
         if request.api_key in _WAITING:
             counted -= parts.remote
         if counted >= self._seconds:
             self._log(request, parts, int(now))
 
-    def _log(self, request: AskedRequest, parts: RequestParts, second: int) -> None:
+    def _log(self, request: RequestContext, parts: RequestParts, second: int) -> None:
         if second != self._second:
             self._second, self._lines = second, 0
         if self._lines >= LINES_MAX:
@@ -54,7 +54,7 @@ class SlowRequests:
         logger.warning("%s", _line(request, parts, left_out).translate(ONE_LINE))
 
 
-def _line(request: AskedRequest, parts: RequestParts, left_out: int) -> str:
+def _line(request: RequestContext, parts: RequestParts, left_out: int) -> str:
     times = ", ".join(
         f"{name.replace('_', ' ')} {seconds * 1000:.1f}"
         for name, seconds in zip(RequestParts._fields, parts, strict=True)

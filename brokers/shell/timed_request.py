@@ -9,8 +9,8 @@ from brokers.telemetry.traffic import Api
 NOT_YET = -1.0
 
 
-class AskedRequest(NamedTuple):
-    """A request without its message, whose bytes are freed before its answer is sent."""
+class RequestContext(NamedTuple):
+    """A request without its message, whose bytes are freed before its answer is sent (Kafka's RequestContext)."""
 
     api_key: int
     api_version: int
@@ -31,4 +31,4 @@ class TimedRequest:
         self.worked_on = NOT_YET
         self.answered: float
         self.api: Api
-        self.asked: AskedRequest | None = None
+        self.asked: RequestContext | None = None

@@ -13,7 +13,7 @@ from linker.wire.administration import METHODS, MalformedRequest
 PREFIX: Final = "/kafka/v3/clusters"
 
 
-class Administer(Protocol):
+class AdminHandler(Protocol):
     """`AdminServer.administer`."""
 
     async def __call__(
@@ -24,7 +24,7 @@ class Administer(Protocol):
 class AdminClient:
     """`cluster_id` is this region's."""
 
-    def __init__(self, administer: Administer, cluster_id: str) -> None:
+    def __init__(self, administer: AdminHandler, cluster_id: str) -> None:
         self._administer = administer
         self.cluster_id = cluster_id
 
@@ -63,4 +63,4 @@ def texts(make: Callable[[], Any]) -> Any:
         raise bad_request(f"a text that cannot be sent: {error}") from error
 
 
-__all__ = ["PREFIX", "AdminClient", "Administer", "RequestRefused", "texts"]
+__all__ = ["PREFIX", "AdminClient", "AdminHandler", "RequestRefused", "texts"]

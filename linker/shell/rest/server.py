@@ -9,7 +9,7 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from linker.shell.rest.admin_client import AdminClient, Administer
+from linker.shell.rest.admin_client import AdminClient, AdminHandler
 from linker.shell.rest.app import make_app
 from linker.shell.rest.request_limits import BodyLimit
 
@@ -43,7 +43,7 @@ class _Server(uvicorn.Server):
 class RestServer:
     """Answers from `start` on."""
 
-    def __init__(self, bound: socket.socket, administer: Administer, cluster_id: str) -> None:
+    def __init__(self, bound: socket.socket, administer: AdminHandler, cluster_id: str) -> None:
         self._bound = bound
         config = uvicorn.Config(
             BodyLimit(make_app(AdminClient(administer, cluster_id))),

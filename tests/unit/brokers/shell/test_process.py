@@ -14,7 +14,7 @@ from brokers.ids import Peer
 from brokers.shell.binding import bind
 from brokers.shell.clock import Clock
 from brokers.shell.node import Node
-from brokers.shell.process import NothingBeside, open_when_serving, run_node
+from brokers.shell.process import NoServices, open_when_serving, run_node
 from brokers.storage.storage import Storage
 from tests.sim.files import SimFiles
 from tests.unit.brokers.shell.test_node import Recorder
@@ -25,7 +25,7 @@ def test_a_listener_that_nobody_would_serve_is_refused(tmp_path: Path, listener:
     directory = tmp_path / "data"
     settings = {"node.id": 1, "log.dirs": str(directory), listener: "127.0.0.1:0"}
     with pytest.raises(ConfigError, match=f"{listener}: only `causeway node run`"):
-        asyncio.run(run_node(from_settings(settings), NothingBeside))
+        asyncio.run(run_node(from_settings(settings), NoServices))
     assert not directory.exists()
 
 
@@ -34,7 +34,7 @@ def test_a_port_in_use_is_refused_by_the_setting_that_names_it(tmp_path: Path) -
         listener = f"PLAINTEXT://127.0.0.1:{taken.getsockname()[1]}"
         settings = {"node.id": 1, "log.dirs": str(tmp_path / "data"), "listeners": listener}
         with pytest.raises(ConfigError, match=r"listeners: can't listen"):
-            asyncio.run(run_node(from_settings(settings), NothingBeside))
+            asyncio.run(run_node(from_settings(settings), NoServices))
     assert not (tmp_path / "data").exists()
 
 
