@@ -201,7 +201,7 @@ def _check_headers(data: bytes, position: int, end: int) -> None:
         for may_be_null in (False, True):
             first = data[position]
             position += 1
-            if first == _NULL and may_be_null:
+            if first == NULL and may_be_null:
                 continue
             length, position = _more(data, first, position)
             position += length >> 1
