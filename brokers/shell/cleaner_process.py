@@ -1,11 +1,13 @@
-"""Runs cleanings for a node, in a process of its own: `python -m brokers.shell.cleaner_process`.
+"""Runs cleanings for a node, in a process of its own: `python -m brokers.shell.cleaner_process PID`, the node's.
 
 The loop over all records would hold the interpreter's lock of the node, and delay every request by milliseconds. The
-node writes jobs and reads results (`cleaner_jobs`). The process ends when its input does, also in the middle of a job:
-it ends with the node, however that ends.
+node writes jobs and reads results (`cleaner_jobs`). The process ends when its input does, also in the middle of a job.
+On Linux the kernel ends it with the node, however that ends: the next life of the node writes files of the same names.
 """
 
+import ctypes
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ from brokers.shell.files import DiskFiles
 from brokers.storage.cleaning.log_cleaning import LogCleaning, Step
 
 PAUSE_FROM_S: Final = 0.01  # shorter pauses are added up
+_PR_SET_PDEATHSIG: Final = 1  # prctl(2)
 
 
 def throttled(steps: Iterator[Step], bytes_per_second: float) -> Iterator[Step]:
@@ -39,7 +42,16 @@ def _read_jobs(jobs: "SimpleQueue[bytes]") -> None:
     os._exit(0)
 
 
+def _end_with(parent: int) -> None:
+    """Also while this process is stopped, or gets no time."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)  # it has ended before
+
+
 def main() -> None:
+    _end_with(int(sys.argv[1]))
     jobs: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_read_jobs, args=(jobs,), daemon=True).start()
     while True:

@@ -105,6 +105,7 @@ class Cleaners:
             sys.executable,
             "-m",
             _MODULE,
+            str(os.getpid()),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=_LINE_BYTES_MAX,

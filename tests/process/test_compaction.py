@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from confluent_kafka import (
     Consumer,
@@ -84,10 +85,9 @@ def read(node: BrokerProcess, topic: str) -> list[tuple[int, bytes | None, bytes
         message = consumer.poll(1)
         if message is None:
             continue
-        if message.error() and message.error().code() == KafkaError._PARTITION_EOF:
+        if (error := message.error()) is not None:
+            assert error.code() == KafkaError._PARTITION_EOF, error
             break
-        if message.error():
-            continue
         found.append((message.offset(), message.key(), message.value()))
     consumer.close()
     return found
@@ -146,6 +146,48 @@ def test_a_compacted_topic_survives_kills_in_the_middle_of_cleanings(
     )
     assert len(found) < 1_000
     assert "Traceback" not in node.log()
+
+
+def test_two_threads_clean_two_logs_at_a_time(tmp_path: Path, rng: random.Random) -> None:
+    rate = {"log.cleaner.threads": 2, "log.cleaner.io.max.bytes.per.second": 200_000}
+    node = BrokerProcess(tmp_path, CLEANER | rate)
+    node.start()
+    try:
+        for topic in ("first", "second"):
+            create(node, topic, cleanup_policy="compact", internal_segment_bytes=60_000)
+            produced(node, topic, updates(rng, 1_500), codec="none")
+        until(lambda: len(cleaner_processes(node)) == 2, PATIENCE_S, node.log)
+        folders = [node.data / "first-0", node.data / "second-0"]
+
+        def both() -> bool:
+            return all(any(folder.glob("*.cleaned*")) for folder in folders)
+
+        until(both, PATIENCE_S, node.log)
+    finally:
+        node.kill()
+
+
+def test_a_cleaner_ends_with_its_node_even_if_it_gets_no_time(
+    tmp_path: Path, rng: random.Random
+) -> None:
+    node = BrokerProcess(tmp_path, CLEANER | {"log.cleaner.io.max.bytes.per.second": 50_000})
+    node.start()
+    create(node, "table", cleanup_policy="compact", internal_segment_bytes=60_000)
+    produced(node, "table", updates(rng, 500), codec="none")
+    until(lambda: any((node.data / "table-0").glob("*.cleaned*")), PATIENCE_S, node.log)
+    (cleaner,) = cleaner_processes(node)
+    cleaner.suspend()
+    node.kill()
+
+    def has_ended() -> bool:
+        return not cleaner.is_running() or cleaner.status() == psutil.STATUS_ZOMBIE
+
+    until(has_ended, 10, node.log)
+
+
+def cleaner_processes(node: BrokerProcess) -> list[psutil.Process]:
+    found = psutil.Process(node.pid).children()
+    return [each for each in found if "brokers.shell.cleaner_process" in each.cmdline()]
 
 
 def test_consumer_offsets_are_compacted_and_a_restart_loads_what_is_live(
