@@ -7,7 +7,7 @@ from brokers.ids import Instant
 from brokers.metadata.image.image import Image
 from linker.administration.registry import Respond
 from linker.answers import DescribedRegion, DescribedTopic
-from linker.records.hole_ledger import HOLE_KIND, decode_hole
+from linker.records.hole_ledger import LEDGER_KINDS, decode_hole
 from linker.records.mirror_record import MIRROR_KIND, decode_mirror
 from linker.sliced_work import Job, SlicedWork, Step
 
@@ -45,5 +45,7 @@ def _facts(image: Image, topics: tuple[DescribedTopic, ...], now: Instant) -> De
             for (kind, name), found in documents
             if kind == MIRROR_KIND
         ),
-        holes=tuple(decode_hole(found.body) for (kind, _), found in documents if kind == HOLE_KIND),
+        holes=tuple(
+            decode_hole(found.body) for (kind, _), found in documents if kind in LEDGER_KINDS
+        ),
     )

@@ -11,7 +11,7 @@ from typing import Final
 from brokers.ids import Instant
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.records.decision import DECISION_KIND, all_decisions
-from linker.records.hole_ledger import HOLE_KIND, Hole, decode_hole, put
+from linker.records.hole_ledger import LEDGER_KINDS, Hole, decode_hole, put
 from linker.region_client import Effects, RegionClient
 
 CHECK_INTERVAL_MS: Final = 3_600_000
@@ -39,15 +39,15 @@ class LedgerRetention:
 
     def _changes(self, now: Instant) -> Iterator[DocumentChange]:
         for (kind, name), document in list(self._region.view.image.documents.items()):
-            if kind != HOLE_KIND:
+            if kind not in LEDGER_KINDS:
                 continue
             hole = decode_hole(document.body)
             if hole.deleted_at is None:
                 if not self._exists(hole):
                     yield put(replace(hole, deleted_at=now))
-                    yield DocumentChange(kind=HOLE_KIND, name=name, body=None)
+                    yield DocumentChange(kind=kind, name=name, body=None)
             elif 0 <= self._retention_ms <= now - hole.deleted_at:
-                yield DocumentChange(kind=HOLE_KIND, name=name, body=None)
+                yield DocumentChange(kind=kind, name=name, body=None)
 
     def _decisions(self, now: Instant) -> Iterator[DocumentChange]:
         image = self._region.view.image

@@ -27,7 +27,6 @@ from linker.data.start_offset import Start, StartOffset
 from linker.errors import DIVERGED, FATAL, MirrorError
 from linker.frames import Agreed, Chunk, Declined, OffsetBounds, Subscribe, Unsubscribe
 from linker.records import hole_ledger
-from linker.records.hole_ledger import HOLE_KIND
 from linker.region_client import Effects, RegionClient
 
 
@@ -332,7 +331,7 @@ class PartitionReplicator:
         self._blocked = False
         if isinstance(result, Refusal):
             return self._on_refused(result.error, result.because, now) + self._settle(now)
-        self._region.holes.follow(self._region.view.image, ((HOLE_KIND, skip.hole.name),))
+        self._region.holes.follow(self._region.view.image, ((skip.hole.kind, skip.hole.name),))
         if not self._queue or self._queue[0] is not skip:
             # It was interrupted: the same hole will be recorded again, under the same name.
             return self._settle(now)

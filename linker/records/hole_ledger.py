@@ -18,6 +18,8 @@ from brokers.metadata.image.image import Image
 from linker.records.documents import decode, encode
 
 HOLE_KIND: Final = "hole"
+MARKER_HOLE_KIND: Final = "marker-hole"  # apart, as earlier releases cannot read its cause
+LEDGER_KINDS: Final = (HOLE_KIND, MARKER_HOLE_KIND)
 
 
 class HoleCause(Enum):
@@ -47,6 +49,11 @@ class Hole:
     topic_id: UUID | None = None
     deleted_at: Instant | None = None
     size: int = -1
+
+    @property
+    def kind(self) -> str:
+        """Of its document."""
+        return MARKER_HOLE_KIND if self.lacks_markers else HOLE_KIND
 
     @property
     def lacks_markers(self) -> bool:
@@ -91,12 +98,12 @@ def put(hole: Hole) -> DocumentChange:
         fields["bytes"] = hole.size
     if hole.deleted_at is not None:
         fields["deleted_at"] = hole.deleted_at
-    return DocumentChange(kind=HOLE_KIND, name=hole.name, body=encode(fields))
+    return DocumentChange(kind=hole.kind, name=hole.name, body=encode(fields))
 
 
 def withdraw(hole: Hole) -> DocumentChange:
     """The change that removes an entry which was recorded, and not skipped."""
-    return DocumentChange(kind=HOLE_KIND, name=hole.name, body=None)
+    return DocumentChange(kind=hole.kind, name=hole.name, body=None)
 
 
 def decode_hole(body: bytes) -> Hole:
@@ -123,14 +130,14 @@ class HoleIndex:
     def follow(self, image: Image, changed: Iterable[tuple[str, str]]) -> None:
         """`changed` are documents of any kind, by kind and name."""
         for kind, name in changed:
-            if kind == HOLE_KIND:
-                self._follow(name, image)
+            if kind in LEDGER_KINDS:
+                self._follow(kind, name, image)
 
-    def _follow(self, name: str, image: Image) -> None:
+    def _follow(self, kind: str, name: str, image: Image) -> None:
         before = self._partition_of.pop(name, None)
         if before is not None:
             del self._by_topic[before.topic][before.partition][name]
-        document = image.documents.get((HOLE_KIND, name))
+        document = image.documents.get((kind, name))
         if document is not None:
             hole = decode_hole(document.body)
             topic, index = self._partition_of[name] = hole.partition

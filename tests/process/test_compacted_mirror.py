@@ -124,7 +124,7 @@ def test_a_compacted_topic_is_mirrored_failed_over_restored_and_audited(
     wait_until(lambda: table(west) == expected(first, second, third))
     assert table(east) == expected(first, second, third)
     (tail,) = regions.run("orphans", "list", *back)["orphans"]
-    assert 1_200 < tail["base_offset"] < tail["next_offset"] == 1_800  # what compaction left of it
+    assert 1_200 <= tail["base_offset"] < tail["next_offset"] == 1_800  # what compaction left of it
     assert tail["records"] < 500
     found = audited(regions, "east", "west", tmp_path / "after")
     assert found["verdict"] == "kept", found

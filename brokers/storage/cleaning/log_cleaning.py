@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
 from brokers.events import CleaningStats
-from brokers.ids import Offset
+from brokers.ids import LeaderEpoch, Offset
 from brokers.ports import DiskError, Files
 from brokers.records.batch import BatchError, BatchHeader
 from brokers.storage.cleaning.batch_filter import BatchFilter, ToFilter
@@ -39,6 +39,7 @@ class LogCleaning:
         self._files = files
         self._plan = plan
         self._mapping = KeyMapping(files, plan)
+        self._epoch: LeaderEpoch = -1  # of the batch before
         self._last_of = {each.producer_id: each for each in plan.last_batches}
         self._read = self._written = 0
         self._records_read = self._records_written = self._without_key = 0
@@ -112,11 +113,14 @@ class LogCleaning:
         self, chunk: ReadBatches, filtered: BatchFilter, *, is_last: bool
     ) -> Iterator[tuple[ReadBatch, Left]]:
         """Each batch with what is left of it. A group's last batch is kept at least as a header: so the new segment
-        covers the offsets of the old ones."""
+        covers the offsets of the old ones. And so is the first batch of each leader epoch: whoever copies the log
+        knows by it where the epoch began."""
         known: list[Left | None] = []
         wanted: list[ToFilter] = []
         for number, each in enumerate(chunk.batches, 1):
             is_needed = is_last and number == len(chunk.batches)
+            is_needed |= each.header.leader_epoch != self._epoch
+            self._epoch = each.header.leader_epoch
             keep_empty = is_needed or self._is_last_of_producer(each.header)
             left = self._without_records(each, filtered, keep_empty=keep_empty)
             known.append(left)

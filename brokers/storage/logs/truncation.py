@@ -22,8 +22,10 @@ def truncate_log(
 ) -> None:
     """Remove the batches that hold the offset or lie above it; the log must be reopened. Raises `DiskError`."""
     offset = max(effect.offset, log.log_start_offset)
-    if effect.begins_anew:
+    if effect.begins_anew or offset < root.complete_from.get(effect.partition):
+        # A cleaning that was in the middle of a swap has not been heard of by the log's core.
         root.forsake(effect.partition)
+        offset = log.log_start_offset
     root.lower(effect.partition, offset)
     try:
         end = log.cut(offset)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from brokers.ids import TopicPartition
 from brokers.metadata.image.image import Document, Image, TopicImage
 from linker.records.hole_ledger import (
-    HOLE_KIND,
     Hole,
     HoleCause,
     HoleIndex,
@@ -40,12 +39,12 @@ def region(topics: dict[str, UUID]) -> Image:
 
 def change(image: Image, hole: Hole, *, is_removed: bool, version: int) -> tuple[str, str]:
     written = put(hole)
-    key = (HOLE_KIND, written.name)
+    key = (written.kind, written.name)
     if is_removed:
         image.documents.pop(key, None)
     else:
         assert written.body is not None
-        image.documents[key] = Document(HOLE_KIND, written.name, version, written.body)
+        image.documents[key] = Document(written.kind, written.name, version, written.body)
     return key
 
 

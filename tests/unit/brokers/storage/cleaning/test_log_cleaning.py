@@ -151,13 +151,14 @@ def _compressed(batch: bytearray, codec: int) -> bytearray:
 def test_the_last_sequence_of_an_active_producer_is_kept_in_an_empty_batch() -> None:
     driver = new()
     producer = {"producer_id": 7, "producer_epoch": 2}
+    keyed(driver, (b"first", b"1"))
     keyed(driver, (b"a", b"1"), base_sequence=0, **producer)
     keyed(driver, (b"a", b"2"), (b"b", b"1"), base_sequence=1, **producer)
     keyed(driver, (b"a", b"3"), (b"b", b"2"))
     rolled(driver)
     driver.clean()
-    kept = headers(driver)[0]
-    assert (kept.base_offset, kept.last_offset_delta, kept.record_count) == (1, 1, 0)
+    kept = headers(driver)[1]
+    assert (kept.base_offset, kept.last_offset_delta, kept.record_count) == (2, 1, 0)
     assert (kept.producer_id, kept.producer_epoch, kept.base_sequence) == (7, 2, 1)
     for name in driver.files_in(".snapshot"):
         driver.files.remove(f"{TP}/{name}")
@@ -169,15 +170,32 @@ def test_the_last_sequence_of_an_active_producer_is_kept_in_an_empty_batch() -> 
 def test_an_empty_batch_goes_when_its_producer_goes_on() -> None:
     driver = new()
     producer = {"producer_id": 7, "producer_epoch": 0}
+    keyed(driver, (b"first", b"1"))
     keyed(driver, (b"a", b"1"), base_sequence=0, **producer)
     keyed(driver, (b"a", b"2"))
     rolled(driver)
     driver.clean()
-    assert [each.record_count for each in headers(driver)] == [0, 1, 1]
+    assert [each.record_count for each in headers(driver)] == [1, 0, 1, 1]
     keyed(driver, (b"b", b"1"), base_sequence=1, **producer)
     rolled(driver)
     driver.clean()
-    assert headers(driver)[0].base_offset == 1
+    assert [each.base_offset for each in headers(driver)][:2] == [0, 2]
+
+
+def test_the_first_batch_of_each_leader_epoch_is_kept_in_an_empty_batch() -> None:
+    driver = new()
+    for leader_epoch in (0, 0, 3, 3, 4):
+        keyed(driver, (b"a", b"1"), leader_epoch=leader_epoch)
+    keyed(driver, (b"a", b"2"), leader_epoch=4)
+    rolled(driver)
+    driver.clean()
+    found = [(each.base_offset, each.leader_epoch, each.record_count) for each in headers(driver)]
+    assert found[:4] == [(0, 0, 0), (2, 3, 0), (4, 4, 0), (5, 4, 1)]
+    copied = new()
+    data = driver.read_all()
+    for at, header in iter_headers(data):
+        copied.append(bytearray(data[at : at + header.length]))
+    assert copied.log.epochs.entries == driver.log.epochs.entries
 
 
 def test_a_buffer_that_is_too_small_cleans_what_fits_into_it() -> None:

@@ -139,7 +139,7 @@ def test_whatever_comes_between_the_steps_the_log_is_the_old_or_the_new_one(
 
 
 @pytest.mark.parametrize("advances", range(5))
-@pytest.mark.parametrize(("change", "left"), [("cut", [0]), ("trim", [3, 4])])
+@pytest.mark.parametrize(("change", "left"), [("cut", []), ("trim", [3, 4])])
 def test_a_truncation_or_a_trim_first_completes_the_swap(
     change: str, left: list[int], advances: int
 ) -> None:
@@ -150,6 +150,7 @@ def test_a_truncation_or_a_trim_first_completes_the_swap(
         driver.follow(swap.advance())
         swap.sync()
     log = driver.log
+    # A log that is cut below what it has cleaned begins anew.
     driver.perform(log.truncate(3) if change == "cut" else log.trim(3))
     assert [offset for offset, _, _ in sealed(driver)] == left
     disk.crash(random.Random(advances))
