@@ -107,11 +107,7 @@ class Storage:
         )
         reads = Reads(files, self._logs, self._fail)
         self.find = reads.find
-        after_writes = self._appends.before
-
-        def settled(perform: Performer) -> Performer:
-            return self.cleanings.before(after_writes(perform))
-
+        after_writes, settled = self._appends.before, self._settled
         self._performers: dict[type, Performer] = {
             Append: self._appends.append,
             FlushLog: after_writes(self._flush),
@@ -134,6 +130,10 @@ class Storage:
             NoteGap: self.root.note_gap,
             MeasureDirectories: lambda effect, now: [measured(effect, {self.directory: files})],
         }
+
+    def _settled(self, perform: Performer) -> Performer:
+        """After the writes and the swap that a log is in the middle of."""
+        return self.cleanings.before(self._appends.before(perform))
 
     @property
     def repairs(self) -> tuple[str, ...]:
