@@ -53,8 +53,8 @@ class LaneFetcher(Protocol):
     def on_appended(self, fetch: PartitionFetch, size: int, now: Instant) -> None:
         """`size` bytes were appended for this partition."""
 
-    def not_taken(self, fetch: PartitionFetch, now: Instant) -> None:
-        """Records came for a disk that is nearly full, and were dropped."""
+    def not_taken(self, now: Instant) -> None:
+        """Records came for a disk that is nearly full, and were dropped; the whole response is applied."""
 
     def failed(self, lane: "FetchLane", fetch: PartitionFetch, now: Instant) -> None:
         """The leader answered with an error; the partition is removed from the lane."""
@@ -79,6 +79,7 @@ class FetchLane:
         self._state = _State.IDLE
         self._storing: dict[PartitionFetch, None] = {}
         self._failures = 0
+        self._has_not_taken = False
         self._round = 0
         self.session = FetchSessionHandler()
         self.ends_at: Instant = 0
@@ -162,6 +163,9 @@ class FetchLane:
                 fetch = self.session.fetch_for((topic.topic_id, item.partition_index))
                 if fetch is not None:
                     effects += self._on_partition(fetch, item, now)
+        if self._has_not_taken:
+            self._has_not_taken = False
+            self._owner.not_taken(now)
         return effects + self.send_next(now)
 
     def _on_error(self, error: KafkaError, now: Instant) -> list[Effect]:
@@ -181,7 +185,7 @@ class FetchLane:
                 self.session.add(fetch)
                 self._owner.on_appended(fetch, len(item.records or b""), now)
             case FetchOutcome.NOT_TAKEN:
-                self._owner.not_taken(fetch, now)
+                self._has_not_taken = True
             case FetchOutcome.AGAIN:
                 self.session.add(fetch)
             case FetchOutcome.PAUSED:

@@ -134,7 +134,8 @@ class ReplicaFetcher:
         """Count the bytes; a replica waits while its disk is nearly full, and one that is not in sync by the quota."""
         self.bytes_in += size
         if self._host.is_full(fetch.replica.partition, size):
-            self.not_taken(fetch, now)
+            self._remove(fetch)
+            self._wait(fetch, now + _FULL_PAUSE_MS)
             return
         if not self._quota.is_set:
             return
@@ -148,13 +149,15 @@ class ReplicaFetcher:
     def is_full(self, fetch: PartitionFetch) -> bool:
         return self._host.is_full(fetch.replica.partition)
 
-    def not_taken(self, fetch: PartitionFetch, now: Instant) -> None:
-        """Its disk is nearly full: it looks again after a pause, for the leader's log start too, which may free space.
+    def not_taken(self, now: Instant) -> None:
+        """A disk is nearly full: all its partitions are asked for together after a pause, for what else their leaders
+        say. A log start may free space.
 
-        It leaves the in-sync replicas, as it stays behind for `replica.lag.time.max.ms`.
+        Those that are behind leave the in-sync replicas after `replica.lag.time.max.ms`.
         """
-        self._remove(fetch)
-        self._wait(fetch, now + _FULL_PAUSE_MS)
+        for fetch in [each for each in self._lane_of if self.is_full(each)]:
+            self._remove(fetch)
+            self._wait(fetch, now + _FULL_PAUSE_MS)
 
     def quota_changed(self, now: Instant) -> list[Effect]:
         """The quota changed: throttle the waiting partitions by the new one."""
