@@ -24,11 +24,14 @@ PARTITIONS_MAX = 8
 
 
 def _eventful(weather: LinkedWeather) -> LinkedWeather:
-    """Disks keep what they were given: else the mirror asks again for what it held, and has said so."""
+    """Disks keep what they were given: else the mirror asks again for what it held, and has said so. Retention goes by
+    clocks, so they are right."""
     wan = Wan(cut_mean_ms=3_000, cut_ms=6_000, one_way=0.3)
     alone = weather.alone().everywhere(
         crashes=Crashes.KILL,
         wipe_mean_ms=0,
+        skew_ms=0,
+        drift=0.0,
         full_disk_mean_ms=0,
         ailing_disk_mean_ms=0,
         groups=0,
