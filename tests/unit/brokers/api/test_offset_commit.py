@@ -125,7 +125,11 @@ def test_a_commit_says_how_long_it_lives(version: int) -> None:
     node.ask(offset_commit, version, commit(version, {("t", 0): 5}, retention_time_ms=1_000))
     node.ask(offset_commit, version, commit(version, {("t", 1): 5}, retention_time_ms=-1))
     (group,) = node.world.coordinator._manager.groups.values()
-    assert group.expiries == {TopicPartition("t", 0): node.world.now + 1_000}
+    expiries = {partition: until for partition, _, until in group.offsets.times()}
+    assert expiries == {
+        TopicPartition("t", 0): node.world.now + 1_000,
+        TopicPartition("t", 1): None,
+    }
 
 
 def test_metadata_may_be_null() -> None:
