@@ -11,7 +11,8 @@ from brokers.records.batch import iter_headers
 from brokers.records.builder import NewRecord, build_batch
 from brokers.records.record import open_batch
 from linker.commands import ChangeMirrors, CreateLink, CreateMirror, RestoreMirrors
-from linker.frames import COMPACTED_FROM, SPOKEN, Hello, ProtocolVersions
+from linker.frames import Hello
+from linker.protocol_versions import COMPACTED_FROM, SPOKEN, ProtocolVersions
 from linker.records.hole_ledger import HoleCause
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
