@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from brokers.effects import CleanLog
-from brokers.storage.cleaning.cleaning_plan import CleanedSegment
-from brokers.storage.cleaning.log_cleaning import LogCleaning
 from brokers.storage.storage import Storage
+from tests.kernel.cleaning import cleaning_steps, digest_steps
 
 
 def work_off(
@@ -18,20 +17,11 @@ def work_off(
     cleaning another one."""
     while storage.undigested or storage.uncleaned:
         for partition in list(storage.undigested):
-            writing = storage.begin_digest(partition)
-            assert all(step is None for step in writing.steps())
-            for event in storage.end_digest(partition, writing):
-                feed(event)
+            for events in digest_steps(storage, partition):
+                for event in events:
+                    feed(event)
         for partition in list(storage.uncleaned):
             storage.uncleaned[partition] = adjust(storage.uncleaned[partition])
-            cleaning = storage.cleanings.begin(partition)
-            for step in LogCleaning(storage.files, cleaning.plan).steps():
-                if isinstance(step, int):
-                    continue
-                act = (
-                    storage.cleanings.swap
-                    if isinstance(step, CleanedSegment)
-                    else storage.cleanings.end
-                )
-                for event in act(partition, cleaning, step):  # type: ignore[arg-type, operator]
+            for events in cleaning_steps(storage, partition):
+                for event in events:
                     feed(event)
