@@ -70,6 +70,7 @@ class Storm:
         self.delete_retention_ms = int(settings["delete_retention_ms"])
         self.world = started(**settings)
         self.told = Told({})
+        self.sides = (self.world.source, self.world.destination)
         if plant is not None:
             plant(self.world)
         hold = {"retention_hold_enable": choice(("true", "false"))}
@@ -147,6 +148,7 @@ class Storm:
             world.run(self.rng.randrange(3 * BACKOFF_MS))
         for _ in range(self.rng.randrange(3)):
             put(world.destination, **{self.rng.choice(KEYS): f"new{world.now}"})
+        self.sides = (world.destination, world.source)
         world.on_way_back()
         restored(world)
         stale = self.stale()
@@ -202,14 +204,14 @@ class Storm:
     def audited(self, folder: Path) -> Verdict:
         """Of the stopped regions."""
         sides = []
-        for number, host in enumerate((self.world.source, self.world.destination), 1):
+        for host in self.sides:
             host.stop()
             root = folder / host.name
             for path, file in host.files._files.items():
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_bytes(bytes(file.content))
             (root / "meta.properties").write_text(
-                f"version=1\nnode.id={number}\ncluster.id={host.cluster_id}\n"
+                f"version=1\nnode.id=1\ncluster.id={host.cluster_id}\n"
             )
             facts = parse(of_directories([str(root)]))
             sides.append(AuditedRegion(host.name, (str(root),), facts=facts))

@@ -21,7 +21,7 @@ from tests.quick import some
 def test_a_storm_keeps_every_law(seed: int, tmp_path: Path) -> None:
     storm = Storm(seed)
     storm.run()
-    assert storm.audited(tmp_path) is not Verdict.BROKEN
+    assert storm.audited(tmp_path) is Verdict.KEPT
 
 
 class View:
@@ -86,6 +86,7 @@ def cut_and_kept(world: Negotiating) -> None:
     """A log that is cut below what it has cleaned goes on with what is left."""
 
     def forget() -> None:
+        world.source.storage.root.complete_from.offsets.clear()
         for replica in world.source.broker.parts.partitions.all.values():
             if replica.log is not None:
                 replica.log.completeness.complete_from = 0
