@@ -48,10 +48,8 @@ def unchanged(header: BatchHeader, batch: memoryview) -> Left:
     return Left(header, (batch,), header.record_count, is_changed=False)
 
 
-def emptied(header: BatchHeader, *, keep_empty: bool) -> Left:
-    """A batch without its records: a header alone, or nothing."""
-    if not keep_empty:
-        return NOTHING
+def emptied(header: BatchHeader) -> Left:
+    """A batch without its records: a header alone."""
     attributes = header.attributes & ~(COMPRESSION_MASK | DELETE_HORIZON)
     made = header._replace(
         length=HEADER_SIZE, attributes=attributes, base_timestamp=NO_TIMESTAMP, record_count=0

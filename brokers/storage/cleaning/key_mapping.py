@@ -18,10 +18,12 @@ from brokers.storage.cleaning.batch_reading import (
     opened,
 )
 from brokers.storage.cleaning.cleaning_plan import CleaningPlan, PlannedSegment
+from brokers.storage.cleaning.last_records import LastRecords
 from brokers.storage.cleaning.offset_map import ENTRIES_MIN, ENTRY_BYTES, RELATIVE_MAX, OffsetMap
 from brokers.storage.cleaning.transaction_rules import TransactionRules, marker_type
 from brokers.storage.segments.file_names import LOG, file_name
 
+_SHARE_OF_LAST_RECORDS: Final = 8  # of the memory for keys, and beside it
 STEP_BYTES: Final = 1 << 18  # about what is read or written between two steps
 
 
@@ -39,6 +41,8 @@ class KeyMapping:
         self.end: Offset = plan.first_dirty_offset
         self.offsets = OffsetMap(ENTRIES_MIN, 1.0, 0)
         self.entries = ENTRIES_MIN  # that the memory has room for
+        self.last = LastRecords(0, 0)
+        self.without_key = 0  # of those that `last` knows
         self._is_full = False
 
     def steps(self) -> Iterator[int]:
@@ -76,6 +80,9 @@ class KeyMapping:
         self.entries = max(ENTRIES_MIN, limits.map_bytes // ENTRY_BYTES)
         wanted = int(keys_max / limits.load_factor) + ENTRIES_MIN
         self.offsets = OffsetMap(min(wanted, self.entries), limits.load_factor, self.end)
+        end = max((each.next_offset for each in self._plan.segments), default=self.end)
+        most = limits.map_bytes // _SHARE_OF_LAST_RECORDS
+        self.last = LastRecords(self.end, min(end, self.end + most))
 
     def _map(self, segment: PlannedSegment) -> Iterator[int]:
         reader, since = self._files.reader(path_of(self._plan, segment)), 0
@@ -130,7 +137,14 @@ class KeyMapping:
         for part in opened(chunk, batches):
             columns = record_columns(part.data, part.spans)
             keyed = np.flatnonzero(columns.key_starts >= 0)
-            self.offsets.put_all(columns.keys(keyed), columns.offsets[keyed])
+            offsets = columns.offsets[keyed]
+            superseded, are_last = self.offsets.put_all(columns.keys(keyed), offsets)
+            self.last.note(superseded, offsets[are_last], columns.has_value[keyed][are_last])
+            without = np.bincount(
+                columns.batches[columns.key_starts < 0], minlength=len(part.spans)
+            )
+            for batch, count in zip(part.batches, without.tolist(), strict=True):
+                self.without_key += count if self.last.knows(batch.header) else 0
 
 
 def path_of(plan: CleaningPlan, segment: PlannedSegment) -> str:

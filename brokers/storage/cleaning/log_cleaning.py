@@ -48,7 +48,7 @@ class LogCleaning:
         mapping, plan = self._mapping, self._plan
         try:
             yield from mapping.steps()
-            filtered = BatchFilter(mapping.offsets, mapping.end, plan)
+            filtered = BatchFilter(mapping.offsets, mapping.last, mapping.end, plan)
             for group in groups(plan, mapping.end):
                 yield from self._clean(group, filtered)
             yield CleaningDone(mapping.end, self._stats())
@@ -66,7 +66,7 @@ class LogCleaning:
             self._written,
             self._records_read,
             self._records_written,
-            self._without_key,
+            self._mapping.without_key + self._without_key,
             used,
             used / self._mapping.entries,
         )
@@ -140,7 +140,7 @@ class LogCleaning:
             is_idle = rules.is_discarded(header, marker)
             return filtered.keep_marker(header, batch.data, is_idle=is_idle, keep_empty=keep_empty)
         if rules.is_discarded(header, None):
-            return emptied(header, keep_empty=keep_empty)
+            return emptied(header) if keep_empty else NOTHING
         if filtered.concerns(header):
             return None
         is_kept = header.record_count > 0 or keep_empty

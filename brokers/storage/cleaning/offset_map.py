@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brokers.ids import Offset
-from brokers.records.record_columns import Numbers
+from brokers.records.record_columns import Flags, Numbers
 
 ENTRY_BYTES: Final = 12
 RELATIVE_MAX: Final = 2**32 - 1
@@ -41,25 +41,35 @@ class OffsetMap:
         self._hashes: _Hashes = np.zeros(self.entries, np.uint64)  # 0: free
         self._offsets = np.zeros(self.entries, np.uint32)
 
-    def put_all(self, keys: Sequence[bytes], offsets: Numbers) -> None:
-        """The last offsets of these keys, which may come again; there must be room for all of them."""
+    def put_all(self, keys: Sequence[bytes], offsets: Numbers) -> tuple[Numbers, Flags]:
+        """The last offsets of these keys, which may come again; there must be room for all of them.
+
+        Returns (offsets that are not the last ones of their keys any more, which of these are); an offset may be among
+        the former that came only now, and is the last one all the same.
+        """
         stored, places, steps = self._hashed(keys)
         relative = (offsets - self.first).astype(np.uint32)
-        while stored.size:
+        rows, ends = np.arange(len(keys)), places.copy()
+        superseded = [np.zeros(0, np.int64)]
+        while rows.size:
             found = self._hashes[places]
             is_free = found == 0
             if is_free.any():
                 # Of several keys that take one place the last one has it. Equal keys stay together to their end.
                 self._hashes[places[is_free]] = stored[is_free]
-                self._offsets[places[is_free]] = relative[is_free]
+                self._offsets[places[is_free]] = relative[rows[is_free]]
                 found = self._hashes[places]
-                is_first = is_free & (self._offsets[places] == relative)
+                is_first = is_free & (self._offsets[places] == relative[rows])
                 self.size += int(np.count_nonzero(is_first & (found == stored)))
             is_here = found == stored
-            self._offsets[places[is_here]] = relative[is_here]  # in order: the last one stays
+            here, at = rows[is_here], places[is_here]
+            superseded.append(self._offsets[at].astype(np.int64))
+            self._offsets[at] = relative[here]  # in order: the last one stays
+            ends[here] = at
             rest = np.flatnonzero(~is_here)
-            stored, relative, steps = stored[rest], relative[rest], steps[rest]
+            rows, stored, steps = rows[rest], stored[rest], steps[rest]
             places = self._next(places[rest], steps)
+        return np.concatenate(superseded) + self.first, self._offsets[ends] == relative
 
     def get_all(self, keys: Sequence[bytes]) -> Numbers:
         """The last offset of each key; -1 for one that is not in the map."""
