@@ -3,9 +3,9 @@
 `cleaning_plan`: what is to be cleaned, as a value. `batch_reading`: whole batches of a file. `transaction_rules`: which
 batches belong to aborted transactions. `offset_map`: the last offset of each key; `last_records`: which offsets are
 such; `key_mapping` fills both. `batch_filter`: what is left of each batch; `batch_rebuilding` makes it.
-`cleaned_writing`: writes a cleaned segment beside those that it replaces. `log_cleaning`: one cleaning, in small steps,
-in any thread or process. `swapping`: puts a cleaned segment in place, and completes that after a crash. `cleanings`:
-those of the open logs of a directory.
+`cleaned_writing`: writes a cleaned segment beside those that it replaces; `cleaned_group` chooses them. `log_cleaning`:
+one cleaning, in small steps, in any thread or process. `swapping`: puts a cleaned segment in place, and completes that
+after a crash. `cleanings`: those of the open logs of a directory.
 
 A cleaning reads the dirty part of a log once, to learn the last offset of each key, then everything up to its end, and
 writes what is kept of neighbouring segments into one. It changes no file of the log: each finished segment is handed to

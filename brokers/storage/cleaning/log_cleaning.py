@@ -4,17 +4,17 @@ It reads through files of its own and writes only new ones. What it finishes is 
 the order in which it comes.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Iterator
+from typing import TypeAlias
 
 from brokers.events import CleaningStats
-from brokers.ids import LeaderEpoch, Offset
+from brokers.ids import LeaderEpoch
 from brokers.ports import DiskError, Files
 from brokers.records.batch import BatchError, BatchHeader
 from brokers.storage.cleaning.batch_filter import BatchFilter, ToFilter
 from brokers.storage.cleaning.batch_reading import ReadBatch, ReadBatches, checked_chunks
 from brokers.storage.cleaning.batch_rebuilding import NOTHING, Left, emptied, unchanged
-from brokers.storage.cleaning.cleaned_writing import CleanedWriting
+from brokers.storage.cleaning.cleaned_group import CleanedGroup
 from brokers.storage.cleaning.cleaning_plan import (
     CleanedSegment,
     CleaningDone,
@@ -23,11 +23,7 @@ from brokers.storage.cleaning.cleaning_plan import (
     PlannedSegment,
 )
 from brokers.storage.cleaning.key_mapping import KeyMapping, TooManyKeys, marker_of, path_of
-from brokers.storage.segments.log_segment import LogSegment
 
-_OFFSETS_MAX: Final = 2**31 - 1  # of one segment: its indexes hold relative offsets as int32
-
-Group: TypeAlias = Sequence[PlannedSegment]
 # Bytes read and written since the last step, a segment to be swapped in, or the end.
 Step: TypeAlias = int | CleanedSegment | CleaningDone | CleaningFailed
 
@@ -49,8 +45,7 @@ class LogCleaning:
         try:
             yield from mapping.steps()
             filtered = BatchFilter(mapping.offsets, mapping.last, mapping.end, plan)
-            for group in groups(plan, mapping.end):
-                yield from self._clean(group, filtered)
+            yield from self._clean_all(filtered)
             yield CleaningDone(mapping.end, self._stats())
         except BatchError as error:
             yield CleaningFailed(error.because, is_final=True)
@@ -71,57 +66,57 @@ class LogCleaning:
             used / self._mapping.entries,
         )
 
-    def _clean(self, group: Group, filtered: BatchFilter) -> Iterator[Step]:
-        plan, base = self._plan, group[0].base_offset
-        segment = LogSegment(self._files, plan.directory, base, plan.index_interval_bytes)
-        writing = CleanedWriting(self._files, segment, plan.limits.io_bytes)
-        is_finished, is_changed, markers_from = False, len(group) > 1, -1
+    def _clean_all(self, filtered: BatchFilter) -> Iterator[Step]:
+        """Neighbouring segments that begin below the end become one, as long as it is no larger than one may be."""
+        segments = [each for each in self._plan.segments if each.base_offset < self._mapping.end]
+        cleaned: CleanedGroup | None = None
         try:
-            for chunk, is_last in self._chunks(group):
-                before = self._read + segment.size
-                for each, left in self._filtered(chunk, filtered, is_last=is_last):
-                    is_changed = is_changed or left.is_changed
-                    if left.lost_marker:
-                        markers_from = each.header.next_offset
-                    self._count(each.header, left)
-                    if left.header is not None:
-                        writing.add(left.header, left.pieces)
-                yield self._read + segment.size - before
-            if is_changed:
-                writing.finish()
-                is_finished = True
+            for segment in segments:
+                if cleaned is not None and not cleaned.has_room(segment):
+                    yield from self._finished(cleaned)
+                    cleaned = None
+                if cleaned is None:
+                    cleaned = CleanedGroup(self._files, self._plan, segment)
+                yield from self._clean(segment, cleaned, filtered)
+            if cleaned is not None:
+                yield from self._finished(cleaned)
+                cleaned = None
         finally:
-            if not is_finished:
-                writing.give_up()
-        if is_changed:
-            self._written += segment.size
-            yield CleanedSegment(base, group[-1].next_offset, segment.size, markers_from)
+            if cleaned is not None:
+                cleaned.give_up()
 
-    def _chunks(self, group: Group) -> Iterator[tuple[ReadBatches, bool]]:
-        """(batches, whether the last one of the group is among them)."""
-        last = [each for each in group if each.size > 0][-1]
-        for segment in group:
-            reader, left = self._files.reader(path_of(self._plan, segment)), segment.size
-            try:
-                for chunk in checked_chunks(reader, segment, self._plan.limits.io_bytes):
-                    left -= sum(each.header.length for each in chunk.batches)
-                    yield chunk, segment is last and left == 0
-            finally:
-                reader.close()
+    def _finished(self, cleaned: CleanedGroup) -> Iterator[Step]:
+        done = cleaned.finish()
+        if done is not None:
+            self._written += done.size
+            yield done
+
+    def _clean(
+        self, segment: PlannedSegment, cleaned: CleanedGroup, filtered: BatchFilter
+    ) -> Iterator[Step]:
+        cleaned.begin(segment)
+        reader = self._files.reader(path_of(self._plan, segment))
+        try:
+            for chunk in checked_chunks(reader, segment, self._plan.limits.io_bytes):
+                before = self._read + cleaned.size
+                for each, left in self._filtered(chunk, filtered):
+                    self._count(each.header, left)
+                    cleaned.add(each.header, left)
+                yield self._read + cleaned.size - before
+        finally:
+            reader.close()
 
     def _filtered(
-        self, chunk: ReadBatches, filtered: BatchFilter, *, is_last: bool
+        self, chunk: ReadBatches, filtered: BatchFilter
     ) -> Iterator[tuple[ReadBatch, Left]]:
-        """Each batch with what is left of it. A group's last batch is kept at least as a header: so the new segment
-        covers the offsets of the old ones. And so is the first batch of each leader epoch: whoever copies the log
-        knows by it where the epoch began."""
+        """Each batch with what is left of it. The first one of each leader epoch is kept at least as a header: whoever
+        copies the log knows by it where the epoch began."""
         known: list[Left | None] = []
         wanted: list[ToFilter] = []
-        for number, each in enumerate(chunk.batches, 1):
-            is_needed = is_last and number == len(chunk.batches)
-            is_needed |= each.header.leader_epoch != self._epoch
+        for each in chunk.batches:
+            begins_epoch = each.header.leader_epoch != self._epoch
             self._epoch = each.header.leader_epoch
-            keep_empty = is_needed or self._is_last_of_producer(each.header)
+            keep_empty = begins_epoch or self._is_last_of_producer(each.header)
             left = self._without_records(each, filtered, keep_empty=keep_empty)
             known.append(left)
             if left is None:
@@ -160,21 +155,3 @@ class LogCleaning:
         self._records_read += header.record_count
         self._records_written += left.records
         self._without_key += left.without_key
-
-
-def groups(plan: CleaningPlan, end: Offset) -> Iterator[Group]:
-    """Neighbouring segments that begin below `end`, together no larger than one segment may be."""
-    group: list[PlannedSegment] = []
-    size = 0
-    for segment in plan.segments:
-        if segment.base_offset >= end:
-            break
-        offsets = segment.next_offset - group[0].base_offset if group else 0
-        if group and (size + segment.size > plan.segment_bytes or offsets > _OFFSETS_MAX):
-            if size > 0:
-                yield tuple(group)
-            group, size = [], 0
-        group.append(segment)
-        size += segment.size
-    if size > 0:
-        yield tuple(group)

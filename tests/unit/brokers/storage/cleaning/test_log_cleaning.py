@@ -11,6 +11,7 @@ from brokers.records.batch import iter_headers, parse_header
 from brokers.records.builder import NewRecord, build_batch
 from brokers.records.record import open_batch
 from brokers.storage.cleaning.batch_rebuilding import DELETE_HORIZON
+from brokers.storage.cleaning.cleaned_group import SEGMENTS_MAX
 from tests.unit.brokers.storage.cleaning.keyed import (
     COMPACT,
     DAY,
@@ -246,3 +247,33 @@ def test_a_full_disk_ends_the_cleaning_for_now() -> None:
     driver.files.full_after(None)  # type: ignore[attr-defined]
     driver.clean()
     assert [value for _, _, value in sealed(driver)] == [b"2"]
+
+
+def test_a_run_of_segments_without_a_live_record_becomes_one_with_the_next_that_has_one() -> None:
+    """librdkafka takes a dozen answers without a record for one that is too large for it."""
+    driver = new()
+    for number in range(30):
+        keyed(driver, (b"a", b"%02d" % number * 700))  # each fills a segment
+    keyed(driver, (b"b", bytes(900)))
+    rolled(driver)
+    assert len(driver.log.segments) > 30
+    driver.clean()
+    # The first one is the leader epoch's.
+    assert [each.record_count for each in headers(driver)] == [0, 1, 1, 1]
+    assert [each.base_offset for each in driver.log.segments] == [0, 30, 31]
+    driver.start()
+    assert [key for _, key, _ in sealed(driver)] == [b"a", b"b"]
+    assert [each.base_offset for each in driver.log.segments] == [0, 30, 31]
+
+
+def test_of_very_many_segments_a_hundred_become_one() -> None:
+    driver = new()
+    for number in range(SEGMENTS_MAX + 20):
+        keyed(driver, (b"a", b"%d" % number * 500))
+    rolled(driver)
+    before = len(driver.log.segments)
+    driver.clean()
+    assert before > SEGMENTS_MAX + 1 and len(driver.log.segments) == 3
+    assert [each.record_count for each in headers(driver)] == [0, 0, 1, 1]
+    driver.clean()
+    assert [each.record_count for each in headers(driver)] == [0, 1, 1]

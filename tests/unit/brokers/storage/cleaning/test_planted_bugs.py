@@ -42,9 +42,9 @@ class MovesOffsets(LogCleaning):
     """What is left of a batch moves up by one."""
 
     def _filtered(
-        self, chunk: ReadBatches, filtered: BatchFilter, *, is_last: bool
+        self, chunk: ReadBatches, filtered: BatchFilter
     ) -> Iterator[tuple[ReadBatch, Left]]:
-        for batch, left in super()._filtered(chunk, filtered, is_last=is_last):
+        for batch, left in super()._filtered(chunk, filtered):
             yield batch, _moved(left) if left.is_changed and left.records else left
 
 
