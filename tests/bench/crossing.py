@@ -6,7 +6,7 @@ CPU seconds and memory are both regions' and, where there is one, the process's 
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from tests.bench import client, topics
+from tests.bench import client, memory, topics
 from tests.bench.client import LARGE, Figures
 from tests.bench.processes import Meter
 from tests.bench.systems import DESTINATION, SOURCE, Linked
@@ -28,6 +28,7 @@ def catch_up(system: Linked, size: Size) -> Figures:
         source.bootstrap, PARTITIONS, size.large_batches, replicas=source.replicas
     )
     records = size.large_batches * LARGE
+    memory.touch()  # the source's log took what was touched before
     meter = Meter(source.pids + destination.pids)
     began = time.perf_counter()
     with (
