@@ -339,6 +339,9 @@ class RegionView(Protocol):
     def partition_state(self, partition: TopicPartition) -> PartitionState | None:
         """None where this node holds no replica of the partition."""
 
+    def is_serving(self, partition: TopicPartition) -> bool:
+        """Whether this node leads the partition, and its log is open; as `partition_state` says, for less."""
+
     def replica_statuses(
         self, partition: TopicPartition, now: Instant
     ) -> tuple[ReplicaStatus, ...] | None:

@@ -38,6 +38,8 @@ class Log:
     """`log_end_offset` is the end of the appends, `written_offset` that of the writes (synced, where `sync` is set)."""
 
     __slots__ = (
+        "_segment_bases",
+        "_sealed_sizes",
         "cleaner_offset",
         "completeness",
         "deleted",
@@ -73,6 +75,8 @@ class Log:
         self.partition = partition
         self.topic_id = topic_id
         self.segments = list(segments)
+        self._segment_bases: tuple[Offset, ...] = ()  # of `segments`, once somebody asked for it
+        self._sealed_sizes: tuple[int, ...] = ()
         self.deleted: deque[tuple[Offset, int]] = deque(maxlen=DELETED_MAX)  # base offset and size
         self.log_start_offset = log_start_offset
         self.log_end_offset = log_end_offset
@@ -107,6 +111,19 @@ class Log:
     def size(self) -> int:
         """Bytes of record batches in the log."""
         return sum(segment.size for segment in self.segments)
+
+    @property
+    def segment_bases(self) -> tuple[Offset, ...]:
+        """The base offsets of its segments; asked for with each chunk of a link."""
+        if not self._segment_bases:
+            self._segment_bases = tuple(segment.base_offset for segment in self.segments)
+            self._sealed_sizes = tuple(segment.size for segment in self.segments[:-1])
+        return self._segment_bases
+
+    @property
+    def segment_sizes(self) -> tuple[int, ...]:
+        """Bytes of record batches in each of its segments."""
+        return (*self._sealed_sizes, self.segments[-1].size) if self.segment_bases else ()
 
     def bytes_between(self, base_offset: Offset, next_offset: Offset) -> int:
         """Of whole segments, also of some that were deleted; -1 where one is unknown, or none begins there."""
@@ -205,6 +222,7 @@ class Log:
             cleaned = Segment(base_offset, size, replaced[-1].created_at, max_timestamp)
             first = self.segments.index(replaced[0])
             self.segments[first : first + len(replaced)] = [cleaned]
+            self._segment_bases = ()
 
     def begin_epoch(self, leader_epoch: LeaderEpoch) -> list[StorageEffect]:
         """Begin a leader epoch at the log end, even without data: followers' divergence is found by it."""
@@ -332,12 +350,14 @@ class Log:
 
     def _roll(self, base_offset: Offset, interval: int | None = None) -> StorageEffect:
         self.segments.append(Segment(base_offset))
+        self._segment_bases = ()
         return Roll(self.partition, base_offset, self.snapshot(), interval)
 
     def _start_at(self, offset: Offset) -> list[StorageEffect]:
         self.log_start_offset = offset
         while len(self.segments) > 1 and self.segments[1].base_offset <= offset:
             segment = self.segments.pop(0)
+            self._segment_bases = ()
             self.deleted.append((segment.base_offset, segment.size))
         effects: list[StorageEffect] = [TrimLog(self.partition, offset)]
         if self.epochs.truncate_from_start(offset):

@@ -224,15 +224,19 @@ class LocalRegionView:
             last_stable_offset=replica.last_stable_offset,
             leader_epoch=replica.leader_epoch,
             epochs=tuple(log.epochs.entries) if log else (),
-            segment_bases=tuple(segment.base_offset for segment in log.segments) if log else (),
+            segment_bases=log.segment_bases if log else (),
             online=log is not None,
             is_leader=not replica.follows,
-            segment_sizes=tuple(segment.size for segment in log.segments) if log else (),
+            segment_sizes=log.segment_sizes if log else (),
             shortage=self._log_dirs.shortage(partition),
             complete_from=log.completeness.complete_from if log else 0,
             markers_from=log.completeness.markers_from if log else 0,
             markers_removed_at=log.completeness.markers_removed_at if log else -1,
         )
+
+    def is_serving(self, partition: TopicPartition) -> bool:
+        replica = self._partitions.get(partition)
+        return replica is not None and replica.log is not None and not replica.follows
 
     def replica_statuses(
         self, partition: TopicPartition, now: Instant

@@ -94,8 +94,8 @@ class MirrorReplicators:
         return effects + self.prove(now)
 
     def _serves(self, index: int) -> bool:
-        state = self._region.view.partition_state(TopicPartition(self._mirror.topic, index))
-        return self._mirror.record.state in LIVE and state is not None and state.is_serving
+        partition = TopicPartition(self._mirror.topic, index)
+        return self._mirror.record.state in LIVE and self._region.view.is_serving(partition)
 
     def _fetcher_of(self, index: int) -> Fetcher | None:
         """None while it is not to be copied, or its source's leader is not known."""

@@ -342,3 +342,29 @@ def test_a_new_segment_has_the_index_interval_of_then() -> None:
     config = LogConfig(segment_bytes=BATCH, index_interval_bytes=77)
     roll, *_ = append(log, batch_at(1), config=config)
     assert isinstance(roll, Roll) and roll.index_interval_bytes == 77
+
+
+def test_where_segments_begin_and_how_big_they_are_follows_every_change() -> None:
+    log = empty_log()
+
+    def are_known() -> bool:
+        found = [(each.base_offset, each.size) for each in log.segments]
+        return list(zip(log.segment_bases, log.segment_sizes, strict=True)) == found
+
+    assert are_known()
+    for offset in range(10):
+        append(log, batch_at(offset))
+        assert are_known()
+    assert log.segment_bases == (0, 3, 6, 9)
+    log.on_cleaned(0, 6, BATCH, NOW)
+    assert are_known()
+    assert log.segment_bases == (0, 6, 9)
+    log.on_cleaned(6, 9, 7, NOW)
+    assert are_known()
+    log.trim(9)
+    assert are_known()
+    log.trim(10)
+    assert are_known()
+    log.restart_at(50)
+    assert are_known()
+    assert log.segment_bases == (50,)
