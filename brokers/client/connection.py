@@ -95,6 +95,11 @@ class ClientConnection(Generic[Token]):
         """The buffer for the next bytes; never empty."""
         return self._buffer.room()
 
+    @property
+    def missing_bytes(self) -> int:
+        """Of a big response that is being received; 0 without one."""
+        return self._buffer.missing_bytes
+
     def received(self, size: int) -> Iterator[ClientResponse[Token]]:
         """The responses that `size` more bytes complete; `unsent` may have bytes to write afterwards.
 

@@ -1,12 +1,13 @@
 """The receive buffer of a client connection: received bytes to whole frames, each in memory of its own.
 
 The receiver may keep a frame, unlike one of `brokers.shell.request_buffer`, which is valid until it is answered. Small
-frames are copied out of a scratch buffer that is reused; a big one is received in its own memory.
+frames are copied out of a scratch buffer that is reused; a big one is received in memory that nobody else refers to.
 """
 
 from collections.abc import Iterator
 from struct import Struct
 
+from brokers.client.frame_memory import FrameMemory
 from brokers.wire.primitives import WireError
 
 SCRATCH_BYTES = 64 * 1024
@@ -30,6 +31,12 @@ class ResponseBuffer:
         self._big = memoryview(b"")  # a frame that is being received
         self._big_bytes = 0  # its length, 0 while there is none
         self._filled = 0
+        self._memory = FrameMemory()
+
+    @property
+    def missing_bytes(self) -> int:
+        """Of a big frame that is being received; 0 without one."""
+        return self._big_bytes - self._filled if self._big_bytes else 0
 
     def room(self) -> memoryview:
         """The buffer for the next bytes; never empty."""
@@ -59,6 +66,7 @@ class ResponseBuffer:
                 break
             yield memoryview(bytes(self._scratch[start + _PREFIX : start + _PREFIX + size]))
             start += _PREFIX + size
+            self._memory.forget()  # big frames do not follow one another any more
         self._keep(start)
 
     def _size_at(self, start: int) -> int:
@@ -76,7 +84,7 @@ class ResponseBuffer:
             self._end = rest
             return
         self._filled, self._big_bytes = rest - _PREFIX, size
-        self._big = memoryview(bytearray(min(size, AHEAD_BYTES)))
+        self._big = self._memory.take(min(size, AHEAD_BYTES))
         self._big[: self._filled] = self._scratch[start + _PREFIX : self._end]
         self._end = 0
 

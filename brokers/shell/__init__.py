@@ -4,9 +4,9 @@ The process: `process` (a node from its settings to its end), `settings` (the fi
 `node` (the loop that feeds the core), `backlog` (work on many logs, in slices), `clock`, `memory`, `logs` (the log for
 operators), `log_levels`.
 
-Connections: `server` (all of them), `connection` (one client), `request_buffer` (bytes to frames), `response_writer`
-(responses to the socket), `sending` (files to the socket), `room` (sockets that were full), `peers` (requests to other
-nodes).
+Connections: `server` (all of them), `connection` (one client), `request_buffer` (bytes to frames), `receive_threshold`
+(how many bytes wake the loop), `response_writer` (responses to the socket), `sending` (files to the socket), `room`
+(sockets that were full), `peers` (requests to other nodes).
 
 Disks: `disks` (the log directories), `stopped_metadata` (the metadata log of a node that does not run), `identity`
 (meta.properties and locks), `files` (system calls), `handles` (open files), `appending`, `streams` (files that threads

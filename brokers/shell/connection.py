@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from brokers.api import api_versions, versions
 from brokers.events import Listener, Request
 from brokers.ids import DEFAULT_LISTENER, Ticket
+from brokers.shell.receive_threshold import ReceiveThreshold
 from brokers.shell.request_buffer import RequestBuffer
 from brokers.shell.response_writer import ResponseWriter
 from brokers.wire.codec import decode_request
@@ -68,6 +69,7 @@ class Connection(asyncio.BufferedProtocol):
         self._listener_name = listener_name
         self._buffer = RequestBuffer(server.frame_bytes_max)
         self._transport: asyncio.Transport
+        self._threshold: ReceiveThreshold
         self._in_flight: deque[_InFlight] = deque()
         self._next: memoryview | None = None
         self._last_ticket: Ticket | None = None
@@ -91,6 +93,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]  # uvloop's derive from the base class
+        self._threshold = ReceiveThreshold(transport)
         self._writer = ResponseWriter(
             self._transport, self._server.room, self._advance, self.hang_up
         )
@@ -105,6 +108,8 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         self._buffer.received(nbytes)
         self._advance()
+        if not self._closed:
+            self._threshold.expect(self._buffer.missing_bytes)
 
     def pause_writing(self) -> None:
         self._writer.pause()

@@ -16,6 +16,7 @@ from brokers.client.connection import ClientConnection, ClientResponse
 from brokers.effects import Ask
 from brokers.events import Answered, AskFailure
 from brokers.ids import BrokerId, Peer, Ticket
+from brokers.shell.receive_threshold import ReceiveThreshold
 from brokers.wire.message import Message
 from brokers.wire.primitives import WireError
 
@@ -44,6 +45,7 @@ class Channel(asyncio.BufferedProtocol):
             f"broker-{peers.node_id}-{name}", response_bytes_max=peers.frame_bytes_max
         )
         self._transport: asyncio.Transport | None = None
+        self._threshold = ReceiveThreshold()
         self._timer: asyncio.Handle | None = None
         self._fires_at = 0.0  # uvloop's handles have no `when` for a time that has passed
         self._used_at = peers.loop.time()
@@ -82,6 +84,7 @@ class Channel(asyncio.BufferedProtocol):
         if self._ended:
             transport.close()
             return
+        self._threshold = ReceiveThreshold(transport)
         self._transport.writelines(self._connection.start())  # type: ignore[union-attr]
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -97,8 +100,11 @@ class Channel(asyncio.BufferedProtocol):
             logger.warning("no answer from %s on channel %s: %s", self._peer, self._name, error)
             self.end(AskFailure.UNREADABLE, rest=AskFailure.CLOSED)
             return
+        if self._ended:
+            return
+        self._threshold.expect(self._connection.missing_bytes)
         chunks = self._connection.unsent()
-        if chunks and self._transport is not None and not self._ended:
+        if chunks and self._transport is not None:
             self._transport.writelines(chunks)
 
     def connection_lost(self, exc: Exception | None) -> None:

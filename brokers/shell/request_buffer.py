@@ -49,6 +49,15 @@ class RequestBuffer:
         return self._start + self._taken < self._end
 
     @property
+    def missing_bytes(self) -> int:
+        """Of the frame whose beginning has arrived; not above 0 without one."""
+        start, end = self._start + self._taken, self._end
+        if end - start < _PREFIX:
+            return 0
+        needed: int = _PREFIX + _LENGTH.unpack_from(self._buffer, start)[0]
+        return needed - (end - start)
+
+    @property
     def is_full(self) -> bool:
         """Whether the next bytes need more memory."""
         return self._end == len(self._buffer)

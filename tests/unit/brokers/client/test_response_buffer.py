@@ -82,3 +82,25 @@ def test_an_illegal_length_is_refused(length: int) -> None:
     deliver(buffer, struct.pack(">i", length))
     with pytest.raises(WireError):
         list(buffer.frames())
+
+
+def test_what_is_missing_of_a_big_frame_is_known_until_it_is_whole() -> None:
+    buffer, body = ResponseBuffer(FRAME_MAX), bytes(3 * SCRATCH_BYTES)
+    assert buffer.missing_bytes == 0
+    data = framed(body)
+    sent = deliver(buffer, data)
+    assert list(buffer.frames()) == []
+    assert buffer.missing_bytes == len(data) - sent
+    sent += deliver(buffer, data[sent : sent + 1000])
+    assert list(buffer.frames()) == []
+    assert buffer.missing_bytes == len(data) - sent
+    deliver(buffer, data[sent:])
+    assert list(buffer.frames()) == [body]
+    assert buffer.missing_bytes == 0
+
+
+def test_a_small_frame_that_is_not_whole_is_not_waited_for() -> None:
+    buffer = ResponseBuffer(FRAME_MAX)
+    deliver(buffer, framed(bytes(100))[:50])
+    assert list(buffer.frames()) == []
+    assert buffer.missing_bytes == 0

@@ -138,3 +138,19 @@ def test_a_big_buffer_is_let_go_only_when_it_holds_nothing() -> None:
     buffer.done()
     buffer.shrink()
     assert len(buffer.room()) <= SIZE_START
+
+
+def test_what_is_missing_of_the_first_frame_that_is_not_whole() -> None:
+    buffer = RequestBuffer(FRAME_MAX)
+    assert buffer.missing_bytes <= 0
+    data = framed(b"whole") + framed(bytes(1000))
+    deliver(buffer, data[:2])
+    assert buffer.missing_bytes <= 0  # its length is not known
+    deliver(buffer, data[2:100])
+    assert buffer.missing_bytes <= 0  # a frame waits to be taken
+    assert buffer.frame() == b"whole"
+    assert buffer.missing_bytes == len(data) - 100
+    buffer.done()
+    assert buffer.missing_bytes == len(data) - 100
+    deliver(buffer, data[100:])
+    assert buffer.missing_bytes <= 0
