@@ -11,7 +11,7 @@ from brokers.groups.records import decode_current_value, time_in_current_value
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 
 
-class Expiring(NamedTuple):
+class ExpiringOffset(NamedTuple):
     """An offset whose commit had a retention time of its own."""
 
     committed: OffsetAndMetadata
@@ -19,7 +19,7 @@ class Expiring(NamedTuple):
 
 
 # Bytes: a value of the log for which `is_current_value` holds.
-Stored: TypeAlias = bytes | OffsetAndMetadata | Expiring
+Stored: TypeAlias = bytes | OffsetAndMetadata | ExpiringOffset
 
 
 class CommittedOffsets(MutableMapping[TopicPartition, OffsetAndMetadata]):
@@ -34,7 +34,7 @@ class CommittedOffsets(MutableMapping[TopicPartition, OffsetAndMetadata]):
         stored = self._by_topic[partition.topic][partition.partition]
         if isinstance(stored, bytes):
             return decode_current_value(stored)
-        return stored.committed if isinstance(stored, Expiring) else stored
+        return stored.committed if isinstance(stored, ExpiringOffset) else stored
 
     def __setitem__(self, partition: TopicPartition, committed: OffsetAndMetadata) -> None:
         self.of_topic(partition.topic)[partition.partition] = committed
@@ -54,7 +54,7 @@ class CommittedOffsets(MutableMapping[TopicPartition, OffsetAndMetadata]):
         self, partition: TopicPartition, committed: OffsetAndMetadata, expires_at: Instant | None
     ) -> None:
         """`expires_at` where the commit had a retention time of its own."""
-        stored = committed if expires_at is None else Expiring(committed, expires_at)
+        stored = committed if expires_at is None else ExpiringOffset(committed, expires_at)
         self.of_topic(partition.topic)[partition.partition] = stored
 
     def times(self) -> Iterator[tuple[TopicPartition, Instant, Instant | None]]:
@@ -64,7 +64,7 @@ class CommittedOffsets(MutableMapping[TopicPartition, OffsetAndMetadata]):
                 partition = TopicPartition(topic, number)
                 if isinstance(stored, bytes):
                     yield partition, time_in_current_value(stored), None
-                elif isinstance(stored, Expiring):
+                elif isinstance(stored, ExpiringOffset):
                     yield partition, stored.committed.committed_at, stored.expires_at
                 else:
                     yield partition, stored.committed_at, None
