@@ -293,7 +293,7 @@ class MirrorTopic:
     def _config_changes(self, state: TopicState) -> dict[str, tuple[ConfigOperation, str | None]]:
         here = self._region.view.image.config((ResourceType.TOPIC, self.topic))
         in_step = self._link.config.value("topic.config.sync.include")
-        in_force = self._region.view.topic_configs(self.topic)[CLEANUP_POLICY]
+        in_force = self._region.view.topic_config(self.topic, CLEANUP_POLICY)
         return config_changes(with_policy(state.configs, in_force), here, in_step)
 
     def begin_making(self) -> None:

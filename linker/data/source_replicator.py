@@ -229,7 +229,7 @@ class SourceReplicator:
 
     def beacon(self, now: Instant, nonce: int = 0) -> Effects:
         """All offset bounds that were sent before are still true, except those in this beacon."""
-        self._stale.update(self._chained)  # time passes for their sources, too
+        self._stale.update({} if nonce else self._chained)  # that time passes is told now and then
         effects = self._end_unknown()
         changed = self._changed_bounds(list(self._stale), now)
         return [*effects, *self._sender.send(Beacon(now, tuple(changed), nonce))]

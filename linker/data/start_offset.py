@@ -45,7 +45,7 @@ class StartOffset:
         """What a source that speaks this version of the protocol cannot do for this mirror; empty if it can."""
         if start.timestamp >= 0 and version < STARTS_AT_TIMES_FROM:
             return "the source runs a release that cannot start at a time"
-        policy = self._region.view.topic_configs(self._partition.topic)["cleanup.policy"]
+        policy = self._region.view.topic_config(self._partition.topic, "cleanup.policy")
         if "compact" in policy and version < COMPACTED_FROM:
             return "the source runs a release whose compacted topics cannot be mirrored: upgrade it"
         return ""

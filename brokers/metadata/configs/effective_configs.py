@@ -7,7 +7,7 @@ in the node's file, else Kafka's default. KIP-226 calls this chain the synonyms 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.ids import BrokerId
@@ -65,19 +65,32 @@ def dynamic_config_synonyms(image: Image, node_id: BrokerId, name: str) -> Itera
             yield ConfigEntry(name, value, source)
 
 
+class _Static(NamedTuple):
+    """What follows from a node's file alone; `log_configs` by the settings of topics and brokers that they are of."""
+
+    config: BrokerConfig
+    values: Mapping[str, str]
+    log_configs: dict[tuple[object, ...], LogConfig]
+
+
 _STATIC_MAX: Final = 64  # one per node of a process; a simulator has many
+_LOG_CONFIGS_MAX: Final = 1024
 # By identity, which is a config's own while it is here: to hash all its fields takes long.
-_static: Final[dict[int, tuple[BrokerConfig, Mapping[str, str]]]] = {}
+_static: Final[dict[int, _Static]] = {}
 
 
-def static_values(config: BrokerConfig) -> Mapping[str, str]:
-    """The values in the node's file, by Kafka's names."""
+def _of_file(config: BrokerConfig) -> _Static:
     known = _static.get(id(config))
     if known is None:
         if len(_static) >= _STATIC_MAX:
             _static.clear()
-        known = _static[id(config)] = config, _static_values(config)
-    return known[1]
+        known = _static[id(config)] = _Static(config, _static_values(config), {})
+    return known
+
+
+def static_values(config: BrokerConfig) -> Mapping[str, str]:
+    """The values in the node's file, by Kafka's names."""
+    return _of_file(config).values
 
 
 def _static_values(config: BrokerConfig) -> Mapping[str, str]:
@@ -109,7 +122,23 @@ def topic_value(image: Image, config: BrokerConfig, topic: str, key: ConfigKey) 
 
 
 def log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
-    """The part of a topic's configuration that its logs use."""
+    """The part of a topic's configuration that its logs use. Most topics have the same."""
+    known = _of_file(config).log_configs
+    resources = (
+        (ResourceType.TOPIC, topic),
+        (ResourceType.BROKER, str(config.node_id)),
+        (ResourceType.BROKER, ""),
+    )
+    settings = tuple(tuple(image.config(resource).items()) for resource in resources)
+    found = known.get(settings)
+    if found is None:
+        if len(known) >= _LOG_CONFIGS_MAX:
+            known.clear()
+        found = known[settings] = _log_config(image, config, topic)
+    return found
+
+
+def _log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
     own = image.config((ResourceType.TOPIC, topic))
 
     def value(name: str) -> str:

@@ -38,8 +38,8 @@ class Region:
         self.online = True
         self.image = Image("east")
 
-    def topic_configs(self, topic: str) -> dict[str, str]:
-        return {"cleanup.policy": "delete"}
+    def topic_config(self, topic: str, key: str) -> str:
+        return {"cleanup.policy": "delete"}[key]
 
     def bytes_between(self, partition: TopicPartition, base: int, end: int) -> int:
         return -1

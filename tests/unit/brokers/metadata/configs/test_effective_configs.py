@@ -51,6 +51,20 @@ def test_without_any_setting_there_is_the_default_alone() -> None:
     assert values == {name: key.default for name, key in TOPIC_KEYS.items()}
 
 
+def test_logs_follow_every_change_of_what_they_are_configured_by() -> None:
+    region = Region()
+    region.do(CreateTopics((NewTopic(name="t"), NewTopic(name="other"))))
+
+    def retained(topic: str) -> int:
+        return log_config(region.image, NODE, topic).retention_ms
+
+    found = [(retained("t"), retained("other"))]
+    for kind, owner, name in ((4, "", "log_"), (4, str(NODE.node_id), "log_"), (2, "t", "")):
+        put(region, kind, owner, **{f"{name}retention_ms": f"{len(found)}"})
+        found.append((retained("t"), retained("other")))
+    assert found == [(604_800_000, 604_800_000), (1, 1), (2, 2), (3, 2)]
+
+
 def test_static_values_are_those_of_the_file_as_kafka_prints_them() -> None:
     config = from_settings({"node.id": 7, "log.dirs": "d", "auto.create.topics.enable": False})
     assert static_values(config) == {
