@@ -163,6 +163,7 @@ def test_two_threads_clean_two_logs_at_a_time(tmp_path: Path, rng: random.Random
             return all(any(folder.glob("*.cleaned*")) for folder in folders)
 
         until(both, PATIENCE_S, node.log)
+        assert len(cleaner_processes(node)) == 2
     finally:
         node.kill()
 
@@ -183,6 +184,7 @@ def test_a_cleaner_ends_with_its_node_even_if_it_gets_no_time(
         return not cleaner.is_running() or cleaner.status() == psutil.STATUS_ZOMBIE
 
     until(has_ended, 10, node.log)
+    assert "Traceback" not in node.log()
 
 
 def cleaner_processes(node: BrokerProcess) -> list[psutil.Process]:

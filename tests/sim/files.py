@@ -12,38 +12,13 @@ A process that is merely killed loses nothing: open the same `SimFiles` again.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 
 from brokers.ids import Buffer, Buffers
 from brokers.ports import DiskError, Rng, SyncError, Volume
+from tests.sim.stored_file import SimRange, SimReader, StoredFile, drop, tear
 
-SECTOR = 512
 ROOM = 1 << 40
-
-
-@dataclass(slots=True)
-class _File:
-    content: bytearray = field(default_factory=bytearray)
-    synced: int = 0  # this many bytes survive a crash for certain
-    named: bool = False  # the name does
-    dropped: list[range] = field(default_factory=list)  # what failed syncs left in memory only
-    former: bytes | None = None  # what a crash may bring back in its place, until it is synced
-
-
-@dataclass(frozen=True, slots=True)
-class SimRange:
-    """`FileRange` of a file in memory."""
-
-    file: _File
-    position: int
-    size: int
-
-    def __len__(self) -> int:
-        return self.size
-
-    def __bytes__(self) -> bytes:
-        return bytes(memoryview(self.file.content)[self.position : self.position + self.size])
 
 
 class SimAppending:
@@ -68,19 +43,6 @@ class SimAppending:
     def give_up(self) -> None:
         if self._outcome is None:
             self._outcome = DiskError(f"{self._path}: given up")
-
-
-class SimReader:
-    """`FileReader` of a disk in memory; it keeps the file that it has opened."""
-
-    def __init__(self, file: _File) -> None:
-        self._file = file
-
-    def read(self, position: int, size: int) -> bytes:
-        return bytes(memoryview(self._file.content)[position : position + size])
-
-    def close(self) -> None:
-        pass
 
 
 class SimWriter:
@@ -108,11 +70,11 @@ class SimFiles:
     """`Files` in memory, with the faults that a real disk has."""
 
     def __init__(self) -> None:
-        self._files: dict[str, _File] = {}
-        self._unnamed: dict[str, _File] = {}  # whose names were never synced
+        self._files: dict[str, StoredFile] = {}
+        self._unnamed: dict[str, StoredFile] = {}  # whose names were never synced
         self._directories: dict[str, None] = {"": None}
         # By folder, the files that had these names before each change that is not synced.
-        self._unsure: dict[str, list[list[tuple[str, _File | None]]]] = {}
+        self._unsure: dict[str, list[list[tuple[str, StoredFile | None]]]] = {}
         self._free: int | None = None  # bytes that the disk still takes; None: enough
         self._broken = ""  # part of the paths at which the device reports errors
         self.syncs = 0
@@ -136,8 +98,8 @@ class SimFiles:
             if file.former is not None and rng.random() < 0.5:
                 file.content, file.synced = bytearray(file.former), len(file.former)
             file.former = None
-            _tear(file, rng)
-            _drop(file)
+            tear(file, rng)
+            drop(file)
             file.synced, file.named = len(file.content), True
         self._unnamed.clear()
         for path in list(self._directories):
@@ -160,7 +122,7 @@ class SimFiles:
         file = self._files.get(path)
         if file is None:
             self._require_directory(path)
-            file = self._files[path] = self._unnamed[path] = _File()
+            file = self._files[path] = self._unnamed[path] = StoredFile()
         for buffer in buffers:
             taken = self._take(len(buffer))
             file.content += memoryview(buffer)[:taken]
@@ -235,7 +197,7 @@ class SimFiles:
         self._require_directory(path)
         if self._take(len(data)) < len(data):
             raise DiskError(f"{path}: the disk is full; free some space")
-        self._files[path] = self._unnamed[path] = _File(bytearray(data), len(data))
+        self._files[path] = self._unnamed[path] = StoredFile(bytearray(data), len(data))
         self._sync_names(path)
 
     def write(self, path: str, data: Buffer) -> None:
@@ -244,7 +206,7 @@ class SimFiles:
         if self._take(len(data)) < len(data):
             raise DiskError(f"{path}: the disk is full; free some space")
         before = self._files.get(path)
-        file = self._files[path] = _File(bytearray(data))
+        file = self._files[path] = StoredFile(bytearray(data))
         if before is None or not before.named:
             self._unnamed[path] = file
         else:
@@ -341,7 +303,7 @@ class SimFiles:
         """Overwrite bytes behind everyone's back."""
         self._file(path).content[position : position + len(data)] = data
 
-    def _file(self, path: str) -> _File:
+    def _file(self, path: str) -> StoredFile:
         if path not in self._files:
             raise DiskError(f"{path}: No such file or directory")
         return self._files[path]
@@ -387,26 +349,3 @@ def _folder(path: str) -> str:
 
 def _is_in(name: str, directory: str) -> bool:
     return name == directory or name.startswith(f"{directory}/")
-
-
-def _tear(file: _File, rng: Rng) -> None:
-    unsynced = len(file.content) - file.synced
-    if unsynced == 0:
-        return
-    if rng.random() < 0.1:  # its size had reached the disk, and nothing of the data
-        file.content[file.synced :] = bytes(unsynced)
-        return
-    kept = file.synced + rng.randrange(0, unsynced + 1)
-    del file.content[kept:]
-    garbled = min(rng.randrange(0, 4) * SECTOR, kept - file.synced)
-    if garbled and rng.random() < 0.3:
-        zeros = rng.random() < 0.5
-        file.content[kept - garbled :] = bytes(garbled) if zeros else rng.randbytes(garbled)
-
-
-def _drop(file: _File) -> None:
-    for gone in file.dropped:
-        kept = min(gone.stop, len(file.content)) - gone.start
-        if kept > 0:
-            file.content[gone.start : gone.start + kept] = bytes(kept)
-    file.dropped.clear()

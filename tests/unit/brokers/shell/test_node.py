@@ -16,7 +16,8 @@ from brokers.shell.node import Node, NodeRefused
 from brokers.storage.directories.checkpoint_files import CLEAN_SHUTDOWN
 from brokers.storage.segments.segment_digest import decode
 from brokers.storage.storage import Storage
-from tests.sim.files import SimFiles, SimReader
+from tests.sim.files import SimFiles
+from tests.sim.stored_file import SimReader
 from tests.unit.brokers.storage.driver import TOPIC_ID, TP, batch_at
 
 

@@ -11,7 +11,8 @@ from brokers.errors import KafkaError
 from brokers.events import RangeFound, RangesFound
 from brokers.ids import Buffer, Offset
 from brokers.log.config import LogConfig
-from tests.sim.files import SimFiles, SimRange
+from tests.sim.files import SimFiles
+from tests.sim.stored_file import SimRange
 from tests.unit.brokers.storage.driver import TP, Driver
 
 KIB = 1 << 10
