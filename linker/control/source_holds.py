@@ -17,6 +17,7 @@ from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.document_commands import DocumentChange
 from brokers.region import RetentionHold
 from linker.data.credit import StreamSender
+from linker.events import Stream
 from linker.frames import TOPICS_MAX, HeldTopic, HoldRetention, RetentionHeld
 from linker.records.retention_hold import HOLD_KIND, HoldIndex, HoldRecord, delete, put
 from linker.region_client import Effects, RegionClient
@@ -43,6 +44,8 @@ class SourceHolds:
         self._index = HoldIndex()
         # What mirrors hold, of the partitions that this broker leads.
         self._positions: dict[TopicPartition, dict[Holder, Offset]] = {}
+        # The stream on which each has subscribed last: what comes on an earlier one was said before.
+        self._subscribed_on: dict[TopicPartition, dict[Holder, Stream]] = {}
         self._wanted: dict[Holder, HoldRetention] = {}  # until it is in the metadata log
         self._asked_on: dict[Holder, StreamSender] = {}  # the streams of these
         self._writing: set[Holder] = set()
@@ -56,8 +59,9 @@ class SourceHolds:
     def topics_deleted(self, topics: Iterable[str]) -> Effects:
         """There is nothing left to keep."""
         gone = set(topics)
-        for partition in [one for one in self._positions if one.topic in gone]:
-            del self._positions[partition]
+        for known in (self._positions, self._subscribed_on):
+            for partition in [one for one in known if one.topic in gone]:
+                del known[partition]
         if not self._region.is_coordinator:
             return []
         effects: Effects = []
@@ -187,22 +191,38 @@ class SourceHolds:
 
     # --- how far mirrors are ---
 
-    def told(self, holder: Holder, partition: TopicPartition, offset: Offset) -> None:
+    def told(
+        self, holder: Holder, partition: TopicPartition, offset: Offset, stream: Stream
+    ) -> None:
         """A mirror partition holds everything below the offset."""
+        if self._subscribed_on.get(partition, {}).get(holder, stream) != stream:
+            return
         if self._leads(partition) and self._index.of_link(*holder):
             self._positions.setdefault(partition, {})[holder] = offset
 
-    def subscribed(self, holder: Holder, partition: TopicPartition, offset: Offset) -> None:
+    def subscribed(
+        self, holder: Holder, partition: TopicPartition, offset: Offset, stream: Stream
+    ) -> None:
         """Its log ends there, so it does not hold more, whatever it held before."""
+        if self._leads(partition):
+            self._subscribed_on.setdefault(partition, {})[holder] = stream
         known = self._positions.get(partition, {})
         if offset < known.get(holder, -1):
             known[holder] = offset
 
+    def closed(self, stream: Stream) -> None:
+        """Nothing comes on it any more."""
+        for by_holder in self._subscribed_on.values():
+            for holder in [holder for holder, one in by_holder.items() if one == stream]:
+                del by_holder[holder]
+
     def led(self, partitions: Iterable[TopicPartition]) -> None:
         """These may have other leaders: what a mirror holds by the time that this broker leads again, it will hear."""
         for partition in partitions:
-            if partition in self._positions and not self._leads(partition):
-                del self._positions[partition]
+            is_known = partition in self._positions or partition in self._subscribed_on
+            if is_known and not self._leads(partition):
+                self._positions.pop(partition, None)
+                self._subscribed_on.pop(partition, None)
 
     def _leads(self, partition: TopicPartition) -> bool:
         state = self._region.view.partition_state(partition)

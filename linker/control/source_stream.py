@@ -98,13 +98,13 @@ class SourceStream:
             return self._greet(frame, now)
         match frame:
             case Subscribe():
-                self._holds.subscribed(self._holder, frame.partition, frame.offset)
+                self._holds.subscribed(self._holder, frame.partition, frame.offset, self._stream)
                 return self._source.subscribe(frame, now)
             case HoldRetention():
                 return self._holds.asked(frame, self._holder, self._sender, now)
             case MirrorPositions(positions):
                 for partition, offset in self._source.located(positions):
-                    self._holds.told(self._holder, partition, offset)
+                    self._holds.told(self._holder, partition, offset, self._stream)
                 return []
             case Unsubscribe(subscription):
                 self._source.unsubscribe(subscription)
@@ -220,6 +220,7 @@ class SourceStream:
         self._work.stop()
         if self._source is not None:
             self._source.close()
+            self._holds.closed(self._stream)
         if self._timer is not None:
             self._region.timers.cancel(self._timer)
             self._timer = None

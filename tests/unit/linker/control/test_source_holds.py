@@ -16,6 +16,7 @@ from linker.region_client import RegionClient
 ORDERS = TopicPartition("orders", 0)
 TOPIC_ID = UUID(int=7)
 HOUR_MS = 3_600_000
+FIRST, SECOND = 1, 2  # streams
 EAST, NORTH = Holder("east", "west-east"), Holder("north", "west-north")
 
 
@@ -62,27 +63,27 @@ class Stage:
 def test_a_leader_keeps_all_until_it_has_heard_of_the_mirror() -> None:
     stage = Stage(EAST)
     assert stage.holds.by_partition() == {ORDERS: (RetentionHold(-1, 10, HOUR_MS),)}
-    stage.holds.told(EAST, ORDERS, 40)
+    stage.holds.told(EAST, ORDERS, 40, FIRST)
     assert stage.offsets() == [40]
 
 
 def test_each_mirror_has_its_own_position() -> None:
     stage = Stage(EAST, NORTH)
-    stage.holds.told(NORTH, ORDERS, 70)
+    stage.holds.told(NORTH, ORDERS, 70, FIRST)
     assert stage.offsets() == [-1, 70]
-    stage.holds.told(EAST, ORDERS, 20)
+    stage.holds.told(EAST, ORDERS, 20, FIRST)
     assert stage.offsets() == [20, 70]
-    stage.holds.told(Holder("south", "nobody-knows"), ORDERS, 90)
+    stage.holds.told(Holder("south", "nobody-knows"), ORDERS, 90, FIRST)
     assert stage.offsets() == [20, 70]
 
 
 def test_a_follower_keeps_all_and_so_does_who_leads_again() -> None:
     stage = Stage(EAST)
-    stage.holds.told(EAST, ORDERS, 40)
+    stage.holds.told(EAST, ORDERS, 40, FIRST)
     stage.region.is_leader = False
     stage.holds.led([ORDERS])
     assert stage.offsets() == [-1]
-    stage.holds.told(EAST, ORDERS, 50)
+    stage.holds.told(EAST, ORDERS, 50, FIRST)
     assert stage.offsets() == [-1], "a follower is told nothing"
     stage.region.is_leader = True
     stage.holds.led([ORDERS])
@@ -91,10 +92,10 @@ def test_a_follower_keeps_all_and_so_does_who_leads_again() -> None:
 
 def test_a_mirror_that_comes_back_with_less_holds_less() -> None:
     stage = Stage(EAST)
-    stage.holds.told(EAST, ORDERS, 40)
-    stage.holds.subscribed(EAST, ORDERS, 60)
+    stage.holds.told(EAST, ORDERS, 40, FIRST)
+    stage.holds.subscribed(EAST, ORDERS, 60, FIRST)
     assert stage.offsets() == [40], "the end of its log is not on all its replicas"
-    stage.holds.subscribed(EAST, ORDERS, 5)
+    stage.holds.subscribed(EAST, ORDERS, 5, FIRST)
     assert stage.offsets() == [5]
 
 
@@ -130,3 +131,17 @@ def test_what_closed_streams_began_is_not_kept() -> None:
         sender.stream = None
     stage.holds.asked(part("orders", is_continued=True), EAST, StreamSender(9), 0)
     assert stage.holds.unfinished == 1
+
+
+def test_what_comes_late_on_an_earlier_stream_is_not_believed() -> None:
+    """It came after what the next stream had said, and the source kept what the mirror had."""
+    stage = Stage(EAST)
+    stage.holds.subscribed(EAST, ORDERS, 30, FIRST)
+    stage.holds.told(EAST, ORDERS, 30, FIRST)
+    stage.holds.subscribed(EAST, ORDERS, 40, SECOND)
+    stage.holds.told(EAST, ORDERS, 50, SECOND)
+    stage.holds.told(EAST, ORDERS, 40, FIRST)
+    assert stage.offsets() == [50]
+    stage.holds.closed(SECOND)
+    stage.holds.told(EAST, ORDERS, 60, FIRST)
+    assert stage.offsets() == [60]
