@@ -60,7 +60,7 @@ def record_columns(data: bytes, spans: Sequence[Span]) -> RecordColumns:
     deltas, position = _varints(octets, position, NUMBER_BYTES_MAX)
     _check_deltas(deltas, batches, spans)
     key_lengths, key_starts = _varints(octets, position, NUMBER_BYTES_MAX)
-    is_keyed = key_lengths != NULL
+    is_keyed = octets.take(position, mode="clip") != NULL  # -1 in more than one byte is damage
     key_ends = key_starts + np.where(is_keyed, key_lengths >> 1, 0)
     if ((lengths & 1) | (key_lengths & 1 & is_keyed)).any():
         raise damaged("a record or its key has no length")

@@ -79,6 +79,22 @@ def test_damage_is_found_where_the_slow_walk_finds_it(rng: random.Random) -> Non
     assert damaged > 300
 
 
+def one_record(key_length: bytes) -> bytes:
+    """Attributes, time and offset; a key of this length; no value, no headers."""
+    record = b"\0\0\0" + key_length + b"\1\0"
+    return bytes([2 * len(record)]) + record
+
+
+def test_that_there_is_no_key_is_said_in_one_byte() -> None:
+    data = one_record(b"\1")
+    assert record_columns(data, [(0, len(data), 1, 0, 0)]).key_starts.tolist() == [-1]
+    data = one_record(b"\x81\0")
+    with pytest.raises(BatchError, match="no length"):
+        list(raw_records(data, 1, 0))
+    with pytest.raises(BatchError, match="no length"):
+        record_columns(data, [(0, len(data), 1, 0, 0)])
+
+
 def test_a_batch_does_not_reach_into_the_next_one() -> None:
     one = bytes(build_batch(drawn(random.Random(1))[:1], timestamp=0)[61:])
     longer = bytes([one[0] + 2]) + one[1:]
