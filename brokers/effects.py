@@ -77,14 +77,16 @@ class OpenLog:
     directory: UUID = MIGRATING_DIRECTORY
     index_interval_bytes: int | None = None  # of new segments; None: the node's
     file_delete_delay_ms: int | None = None  # None: the node's
+    preallocate_bytes: int = 0  # of disk that a new segment takes at once
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigureLog:
-    """Change a setting of an open log; no event follows."""
+    """Change settings of an open log; no event follows."""
 
     partition: TopicPartition
     file_delete_delay_ms: int
+    preallocate_bytes: int = 0
 
 
 @value

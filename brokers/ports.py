@@ -119,6 +119,12 @@ class Files(Protocol):
 
     def sync(self, path: str) -> None: ...
 
+    def preallocate(self, path: str, size: int) -> None:
+        """Take the disk that a file of so many bytes needs, if there is room; what can be read stays as it is."""
+
+    def release(self, path: str) -> None:
+        """Give back what `preallocate` took beyond the end of the file."""
+
     def touch(self, path: str) -> None:
         """Make an empty file if there is none. No sync makes it durable: it is for the next process, if that comes."""
 

@@ -29,7 +29,6 @@ NO_EFFECT = {
     "events of the controller are not measured one by one": """
         controller.performance.always.log.threshold.ms controller.performance.sample.period.ms""",
     "partitions without a leader are looked at with every change": "unclean.leader.election.interval.ms",
-    "a segment takes its place on the disk as it grows": "log.preallocate",
     "each log is synced when it is due": "log.flush.scheduler.interval.ms",
     "what recovery needs is saved when it changes, and it begins at once": """
         log.flush.offset.checkpoint.interval.ms log.flush.start.offset.checkpoint.interval.ms

@@ -27,6 +27,7 @@ class LogSettings(ListenerSettings):
     log_segment_delete_delay_ms: Annotated[Millis, Field(alias="log.segment.delete.delay.ms")] = (
         60_000
     )
+    log_preallocate: Annotated[bool, Field(alias="log.preallocate")] = False
     # 1: every append is acknowledged after its fsync; the maximum, Kafka's default: the page cache is trusted.
     log_flush_interval_messages: Annotated[Delay, Field(alias="log.flush.interval.messages")] = (
         INT64_MAX

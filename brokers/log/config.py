@@ -26,6 +26,7 @@ class LogConfig:
     index_interval_bytes: int = 4_096  # of log between two entries of a segment's indexes
     segment_index_bytes: int = 10 << 20  # segment.index.bytes
     file_delete_delay_ms: int = 60_000  # of the files of deleted segments
+    preallocate: bool = False
     flush_messages: int = INT64_MAX  # 1: every append is acknowledged after its sync
     flush_ms: int = INT64_MAX
     codec: int | None = None  # compression.type; None: producer, batches are kept as they came
@@ -35,6 +36,11 @@ class LogConfig:
     append_time: bool = False  # message.timestamp.type=LogAppendTime
     timestamp_before_max_ms: int = INT64_MAX  # message.timestamp.before.max.ms
     timestamp_after_max_ms: int = 3_600_000  # message.timestamp.after.max.ms (KIP-1030)
+
+    @property
+    def preallocate_bytes(self) -> int:
+        """Of disk that a new segment takes at once; 0: as it grows."""
+        return self.segment_bytes if self.preallocate else 0
 
     @property
     def roll_ms(self) -> int:

@@ -125,8 +125,8 @@ class ReplicaLifecycle:
                 effects.append(self._open(replica, placed))
             elif (placed, topic.writer, config) == self._known.get(partition):
                 continue
-            elif config.file_delete_delay_ms != replica.config.file_delete_delay_ms:
-                effects.append(ConfigureLog(partition, config.file_delete_delay_ms))
+            elif _stored(config) != _stored(replica.config):
+                effects.append(ConfigureLog(partition, *_stored(config)))
             replica.config = config
             self._known[partition] = (placed, topic.writer, config)
             effects += self._replication.apply_partition(replica, placed, topic.writer, now)
@@ -162,7 +162,7 @@ class ReplicaLifecycle:
             config.sync,
             home,
             config.index_interval_bytes,
-            config.file_delete_delay_ms,
+            *_stored(config),
         )
 
     def _close(self, partition: TopicPartition, why: str, now: Instant) -> list[Effect]:
@@ -239,3 +239,8 @@ class ReplicaLifecycle:
             else:
                 effects += then(now)
         return effects
+
+
+def _stored(config: LogConfig) -> tuple[int, int]:
+    """What the log's files go by: `ConfigureLog`'s settings."""
+    return config.file_delete_delay_ms, config.preallocate_bytes

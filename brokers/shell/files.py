@@ -20,6 +20,7 @@ from brokers.ids import Buffer, Buffers
 from brokers.ports import SyncError, Volume
 from brokers.shell.appending import DiskAppending, append_all, write_all
 from brokers.shell.handles import DiskRange, Handle, read_at
+from brokers.shell.preallocation import preallocate
 from brokers.shell.refusals import refusal, refusals
 from brokers.shell.streams import DiskReader, DiskWriter
 
@@ -106,6 +107,15 @@ class DiskFiles:
             raise refusal(path, error) from error
         except OSError as error:
             raise SyncError(str(refusal(path, error))) from error
+
+    def preallocate(self, path: str, size: int) -> None:
+        with refusals(path):
+            preallocate(self._handle(path, create=True).descriptor, size)
+
+    def release(self, path: str) -> None:
+        with refusals(path):
+            handle = self._handle(path)
+            os.ftruncate(handle.descriptor, handle.size)
 
     def touch(self, path: str) -> None:
         with refusals(path):

@@ -253,12 +253,14 @@ class Storage:
             )
         except DiskError as error:
             return self._fail(partition, error)
+        stored.preallocate_bytes = effect.preallocate_bytes
         self._logs[partition] = stored
         self._offline.pop(partition, None)
         for segment in stored.segments[:-1]:
             self._syncs.add(partition, stored, segment)
         sync = partial(self._sync_recovered, partition)
         failures = self._on_log(partition, sync) if effect.sync else []
+        failures = failures or self._on_log(partition, LocalLog.preallocate)
         self._digests.add(partition)
         return failures or [LogOpened(partition, recovered, repairs, self.directory)]
 
@@ -306,12 +308,14 @@ class Storage:
             sync=True,
             index_interval_bytes=log.active.interval,
             file_delete_delay_ms=log.file_delete_delay_ms,
+            preallocate_bytes=log.preallocate_bytes,
         )
         return self._on_log(partition, truncate) or self._open(again, now)
 
     def _configure(self, effect: ConfigureLog, now: Instant) -> list[Event]:
         if (log := self._logs.get(effect.partition)) is not None:
             log.file_delete_delay_ms = effect.file_delete_delay_ms
+            log.preallocate_bytes = effect.preallocate_bytes
         return []
 
     def _on_log(self, partition: TopicPartition, act: Callable[[LocalLog], None]) -> list[Event]:

@@ -81,6 +81,16 @@ def test_an_empty_append_makes_the_file(files: Files) -> None:
     assert list(files.list("")) == ["log"]
 
 
+def test_a_file_that_takes_its_disk_beforehand_holds_and_takes_the_same(files: Files) -> None:
+    files.append("log", [b"one"])
+    files.preallocate("log", 1 << 20)
+    assert files.size("log") == 3 and bytes(files.read("log", 0, 100)) == b"one"
+    assert files.append("log", [b"two"]) == 6
+    files.release("log")
+    assert files.append("log", [b"three"]) == 11
+    assert bytes(files.read("log", 0, 100)) == b"onetwothree"
+
+
 def test_thousands_of_buffers_are_one_append(files: Files) -> None:
     parts = [b"%05d" % number for number in range(3_000)]
     assert files.append("log", parts) == 15_000

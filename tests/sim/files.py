@@ -166,6 +166,16 @@ class SimFiles:
         self._check_device("")
         return Volume(ROOM, ROOM if self._free is None else self._free)
 
+    def preallocate(self, path: str, size: int) -> None:
+        self._file(path).preallocated = size
+
+    def release(self, path: str) -> None:
+        self._file(path).preallocated = 0
+
+    def preallocated(self) -> dict[str, int]:
+        """The files that have taken more of the disk than they hold, and how much in all."""
+        return {path: each.preallocated for path, each in self._files.items() if each.preallocated}
+
     def touch(self, path: str) -> None:
         self.append(path, [])
 

@@ -14,6 +14,7 @@ class StoredFile:
     named: bool = False  # the name does
     dropped: list[range] = field(default_factory=list)  # what failed syncs left in memory only
     former: bytes | None = None  # what a crash may bring back in its place, until it is synced
+    preallocated: int = 0  # the bytes of disk that it has taken
 
 
 @dataclass(frozen=True, slots=True)

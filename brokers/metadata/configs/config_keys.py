@@ -183,6 +183,7 @@ _KEYS = (
     ConfigKey(
         "preallocate", _BOOLEAN, "false",
         "Whether a new segment takes its full size on disk at once.",
+        is_supported=_any, broker_key="log.preallocate",
     ),
     ConfigKey(
         "remote.log.copy.disable", _BOOLEAN, "false",

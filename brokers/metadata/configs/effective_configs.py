@@ -161,6 +161,7 @@ def _log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
         max_compaction_lag_ms=int(value("max.compaction.lag.ms")),
         delete_retention_ms=int(value("delete.retention.ms")),
         file_delete_delay_ms=int(value("file.delete.delay.ms")),
+        preallocate=value("preallocate").strip().lower() == "true",
         flush_messages=int(value("flush.messages")),
         flush_ms=int(value("flush.ms")),
         codec=CODECS.get(codec),  # None for producer

@@ -50,6 +50,8 @@ class LocalLog:
         self._loaded = loaded
         self._removals = removals
         self.file_delete_delay_ms = file_delete_delay_ms
+        self.preallocate_bytes = 0  # of disk that a new segment takes at once
+        self._preallocated: LogSegment | None = None
         self._positions: dict[Offset, tuple[LogSegment, int]] = {}
         self.directory = directory
         self.topic_id = topic_id
@@ -91,14 +93,32 @@ class LocalLog:
         self._settled = False
         sealed = self.active
         sealed.seal()
+        self._release()
         segment = sealed.successor(base_offset, interval)
         self._files.replace(segment.snapshot_path, producers)
         self._files.append(segment.path, [])
         self.segments.append(segment)
+        self.preallocate()
         if sealed.size > 0:
             self.undigested[sealed] = None
         self._loaded.touch(sealed)
         self.next_offset = base_offset
+
+    def preallocate(self) -> None:
+        """The active segment takes the disk that it will need, if the topic's `preallocate` says so.
+
+        Kafka's takes it as zeros behind the records, which it cuts off when the segment is closed, and after a crash
+        when the log is opened. Here the file ends where its records do.
+        """
+        if self.preallocate_bytes:
+            self._files.preallocate(self.active.path, self.preallocate_bytes)
+            self._preallocated = self.active
+
+    def _release(self) -> None:
+        """The active segment grows no more, or not for now."""
+        if self._preallocated is self.active:
+            self._files.release(self.active.path)
+        self._preallocated = None
 
     def replace(self, replaced: Sequence[LogSegment], suffix: str) -> LogSegment:
         """A cleaned segment takes the place of these, which follow one another -> the segment.
@@ -192,6 +212,7 @@ class LocalLog:
 
         Without a producer snapshot at the log end, the next opening reads the batches.
         """
+        self._release()
         if self._settled:
             return  # unchanged
         self.active.seal()

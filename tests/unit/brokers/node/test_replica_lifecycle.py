@@ -91,5 +91,17 @@ def test_a_log_hears_how_long_its_deleted_files_stay() -> None:
     assert not any(isinstance(each, ConfigureLog) for each in effects)
 
 
+def test_a_log_hears_whether_its_segments_take_their_disk_at_once() -> None:
+    node = Node(has_others=False)
+    [opened] = [each for each in node.hear(ImageDelta(topics_created=("t",))) if is_open(each)]
+    assert opened.preallocate_bytes == 0
+    node.image.configs[(ResourceType.TOPIC, "t")] = {
+        "preallocate": "true",
+        "segment.bytes": "1048576",
+    }
+    effects = node.hear(ImageDelta(topic_configs_changed=("t",)))
+    assert ConfigureLog(PARTITION, 60_000, 1 << 20) in effects
+
+
 def is_open(effect: Any) -> bool:
     return isinstance(effect, OpenLog)

@@ -112,6 +112,21 @@ def test_appends_go_on_while_another_thread_syncs(tmp_path: Path) -> None:
     assert [files.size(f"folder/log{number}") for number in range(4)] == [2_000] * 4
 
 
+def test_disk_is_taken_beforehand_and_given_back(tmp_path: Path) -> None:
+    files = DiskFiles(tmp_path)
+    files.append("log", [b"x" * 5_000])
+    files.preallocate("log", 10 << 20)
+    taken = (tmp_path / "log").stat()
+    if taken.st_blocks * 512 < 10 << 20:
+        pytest.skip("this file system cannot take disk beforehand")
+    assert taken.st_size == 5_000
+    files.release("log")
+    left = (tmp_path / "log").stat()
+    assert (left.st_size, left.st_blocks * 512 < 1 << 20) == (5_000, True)
+    files.preallocate("log", 1 << 62)  # there is no room for it
+    assert files.append("log", [b"y"]) == 5_001
+
+
 def test_leftovers_of_a_replacement_do_not_disturb_the_next(tmp_path: Path) -> None:
     (tmp_path / "state.tmp").write_bytes(b"a long leftover of a crash")
     files = DiskFiles(tmp_path)

@@ -74,7 +74,7 @@ def test_every_default_can_be_set(name: str) -> None:
         ("compression.gzip.level", "-1"), ("compression.lz4.level", "17"), ("compression.zstd.level", "-131072"),
         ("internal.segment.bytes", "100"),
         ("cleanup.policy", "delete"), ("cleanup.policy", " delete"),
-        ("min.cleanable.dirty.ratio", "0.50"), ("preallocate", "FALSE"),
+        ("min.cleanable.dirty.ratio", "0.50"), ("preallocate", "FALSE"), ("preallocate", "true"),
         ("min.insync.replicas", "2"), ("unclean.leader.election.enable", "true"),
         ("leader.replication.throttled.replicas", "*"),
         ("follower.replication.throttled.replicas", "0:1, 12:345"),
@@ -113,7 +113,7 @@ def test_malformed_values_are_refused_as_such(name: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("remote.storage.enable", "true"), ("preallocate", "true"),
+        ("remote.storage.enable", "true"),
         ("local.retention.ms", "5"),
     ],
 )  # fmt: skip
