@@ -54,6 +54,7 @@ class GroupSync:
         self._reports = reports
         # What was committed here last, and when; the group may have moved since.
         self._placed: dict[str, dict[TopicPartition, tuple[Offset, Instant]]] = {}
+        self._moved: dict[str, None] = {}  # groups that have had members here since then
         self._is_asking = self._asks_again = False  # how far the mirrors are
         self._committed: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
         self._deleted: dict[str, set[TopicPartition]] = {}  # at the source, and not here yet
@@ -110,6 +111,7 @@ class GroupSync:
             self._deleted,
             self._dirty,
             self._placed,
+            self._moved,
             self.in_use,
             self.refused,
             self.before_start,
@@ -124,8 +126,12 @@ class GroupSync:
                 self._dirty[group] = None
                 self._arm(now, GATHER_MS)
 
-    def forget(self, source_topic: str) -> None:
-        """Its mirror was deleted: a new one of the same name may be another topic, at other offsets."""
+    def forget(self, source_topic: str, mirror: str) -> None:
+        """The mirror has ended: a new one of the same name may be another topic, at other offsets; if it is the same
+        one, its groups have moved without this link."""
+        for placed in self._placed.values():
+            for partition in [one for one in placed if one.topic == mirror]:
+                del placed[partition]
         for group, offsets in self._committed.items():
             kept = {key: value for key, value in offsets.items() if key.topic != source_topic}
             self._committed[group] = kept
@@ -145,7 +151,11 @@ class GroupSync:
         )
 
     def settle(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
-        """Commit what can be committed now; `then` runs when all commits are answered."""
+        """Commit what can be committed now; `then` runs when all commits are answered.
+
+        Groups that had members a moment ago are tried, too: they may have left.
+        """
+        self.in_use = dict.fromkeys(self.in_use, now - self._period())
         self._settled.append(then)
         return self.flush(now)
 
@@ -197,6 +207,7 @@ class GroupSync:
             key: value
             for key, value in targets.items()
             if key not in placed
+            or group in self._moved
             or placed[key][0] != value.offset
             or now - placed[key][1] >= RENEW_MS
         }
@@ -294,6 +305,7 @@ class GroupSync:
 
     def _skip(self, group: str, now: Instant) -> Effects:
         known, self.in_use[group] = group in self.in_use, now
+        self._moved[group] = None  # its members may commit otherwise
         if known:
             return []
         because = "the group has members here; its offsets are its own until they leave"
@@ -311,6 +323,8 @@ class GroupSync:
             placed.update({key: (value.offset, now) for key, value in offsets.items()})
             self.in_use.pop(group, None)
             self.refused.pop(group, None)
+            if offsets:
+                self._moved.pop(group, None)
         elif answer.error is KafkaError.NON_EMPTY_GROUP:
             effects += self._skip(group, now)
         elif self.refused.get(group) is not answer.error:

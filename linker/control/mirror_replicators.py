@@ -150,7 +150,7 @@ class MirrorReplicators:
     def forget_comparisons(self) -> None:
         """What was found in common with the source was found for something else."""
         for replicator in self.by_index.values():
-            replicator.common_offset = -1
+            replicator.common.forget()
 
     def _stop_one(self, index: int) -> Effects:
         replicator = self.by_index.get(index)

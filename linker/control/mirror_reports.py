@@ -135,10 +135,14 @@ class MirrorReports:
         report = self._reports.get((broker_id, topic))
         return report.progress if report and report.record_version >= record_version else _NONE
 
-    def not_sealed(self, topic: str, record_version: Offset) -> str:
-        """Which in-sync replica has not sealed its orphan tail for this version of the record; empty if all have."""
+    def not_sealed(self, topic: str, record_version: Offset, partitions: int) -> str:
+        """Which in-sync replica has not sealed its orphan tail for this version of the record; empty if all have.
+
+        Of the first `partitions` of the topic: those that the source got later have no tail.
+        """
         image = self._region.view.image.topics_by_name.get(topic)
-        for index, placed in enumerate(image.partitions if image is not None else ()):
+        placements = image.partitions if image is not None else ()
+        for index, placed in enumerate(placements[:partitions]):
             for broker_id in placed.isr:
                 progress = self._progress(broker_id, topic, record_version)
                 if index not in progress.sealed:

@@ -80,6 +80,7 @@ def _of_source(
     now: Instant,
 ) -> MirrorPartitionStatus:
     lag, clock = replicator.lag, replicator.stream.clock
+    is_known = replicator.streams or replicator.is_drained
     return replace(
         status,
         source_high_watermark=lag.high_watermark,
@@ -90,7 +91,8 @@ def _of_source(
         since_received_ms=_since_received(replicator, now),
         is_running=replicator.running,
         is_following=replicator.streams,
-        common_offset=replicator.common_offset,
+        # The log may end further than is known while an answer is awaited.
+        common_offset=replicator.common.offset if is_known else -1,
         is_caught_up=status.log_end_offset >= 0 and mirror.replicators.is_proven(replicator),
     )
 

@@ -181,7 +181,7 @@ class MirrorTopics:
         self._hole_policies.pop(topic)
         self.restores.pop(topic)
         self.pending.pop(topic)
-        self._groups.forget(mirror.record.source_topic)
+        self._groups.forget(mirror.record.source_topic, topic)
         effects = mirror.stop_replicators() + self._sources.want(topic, (), now)
         return effects + self.failovers.pop(topic).abandon(now)
 

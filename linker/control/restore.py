@@ -179,7 +179,8 @@ class MirrorRestore:
     def _begin_truncation(self, now: Instant) -> Effects:
         mirror = self._mirror
         effects = mirror.clamp.follow(mirror.record, mirror.version, now)
-        because = self._reports.not_sealed(mirror.topic, mirror.version)
+        points = len(mirror.record.restore)
+        because = self._reports.not_sealed(mirror.topic, mirror.version, points)
         if not because and not self._reports.is_clamped(mirror.topic, mirror.version):
             why = self._reports.trouble(mirror.topic)
             because = f"groups are moved back: {why}" if why else "groups are moved back"

@@ -10,5 +10,6 @@
 - `start_offset`: where a new mirror begins; `log_start`: the mirror's log start offset
 - `truncation`: cuts what its source does not have
 - `hole_finder`: the holes that it comes to; `missed_markers`: deletion markers that its source removed too early
-- `lineage`: where two leader-epoch histories agree; `lag`: how far the mirror is behind the source
+- `lineage`: where two leader-epoch histories agree; `common_offset`: up to where a log is its source's
+- `lag`: how far the mirror is behind the source
 """

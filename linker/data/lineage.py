@@ -38,17 +38,27 @@ def compare(
     if mirror_end <= log_start:
         agreed = mirror_end  # nothing in common is left to compare; a hole is recorded
     if latest > source_latest and mirror_end > 0:
+        agreed = min(agreed, mirror_end)
         because = f"the mirror holds leader epoch {latest}, the source is at {source_latest}"
         return LineageVerdict(
-            min(agreed, mirror_end), MirrorError.NON_MONOTONIC_SOURCE_EPOCH, because
+            agreed, MirrorError.NON_MONOTONIC_SOURCE_EPOCH, _with_offset(because, agreed)
         )
     if mirror_end > log_end:
+        agreed = min(agreed, log_end)
         because = f"the mirror ends at {mirror_end}, the source at {log_end}"
-        return LineageVerdict(min(agreed, log_end), MirrorError.UNEXPECTED_TRUNCATION, because)
+        return LineageVerdict(
+            agreed, MirrorError.UNEXPECTED_TRUNCATION, _with_offset(because, agreed)
+        )
     if agreed < mirror_end:
-        because = f"the histories part at offset {agreed}, below the mirror's end {mirror_end}"
-        return LineageVerdict(agreed, MirrorError.UNEXPECTED_TRUNCATION, because)
+        because = f"the histories part below the mirror's end {mirror_end}"
+        return LineageVerdict(
+            agreed, MirrorError.UNEXPECTED_TRUNCATION, _with_offset(because, agreed)
+        )
     return LineageVerdict(mirror_end, MirrorError.NO_ERROR)
+
+
+def _with_offset(because: str, agreed: Offset) -> str:
+    return f"{because}; both have the same records up to offset {agreed}"
 
 
 def agreed_offset(

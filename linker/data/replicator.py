@@ -16,6 +16,7 @@ from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
 from brokers.region import PartitionState, Placed, PlaceRefused, SkipTo
 from linker.data import truncation
+from linker.data.common_offset import CommonOffset
 from linker.data.destination_stream import DestinationStream
 from linker.data.hole_finder import HoleFinder, HolesFound
 from linker.data.lag import MirrorLag
@@ -46,7 +47,7 @@ class PartitionReplicator:
         self.lag = MirrorLag()
         self.trouble = ""  # why it does not stream, for the operator
         self.received_at: Instant = -1
-        self.common_offset: Offset = -1  # the end of what the source was last found to have, too
+        self.common = CommonOffset()
         self._region = region
         self._link = link
         self.stream = DestinationStream()  # closed; `start` brings the one to the source's leader
@@ -181,7 +182,7 @@ class PartitionReplicator:
         if found.refused is not None:
             return self._stand_still(found)
         self._queue.extend(found.pending)
-        self._expected = self.common_offset = frame.start_offset
+        self._expected = self.common.agreed(frame.start_offset)
         self.lag.subscribed(frame.start_offset)
         self._wanted_epoch = max(self._wanted_epoch, frame.leader_epoch)
         if frame.start_offset >= frame.bounds.high_watermark:
@@ -231,7 +232,7 @@ class PartitionReplicator:
         effects, self.trouble = self.stop(), frame.because
         divergence = Divergence.FAIL
         if frame.error in DIVERGED and frame.agreed_offset >= 0:
-            self.common_offset = frame.agreed_offset
+            self.common.parted(frame.agreed_offset)
             divergence = self._host.on_divergence(self.partition, frame.agreed_offset)
         if divergence is Divergence.KEEP:
             return effects
@@ -242,7 +243,7 @@ class PartitionReplicator:
     def _truncate(self, now: Instant) -> Effects:
         """Cut what the source does not have. The next leader epoch subscribes again."""
         self._blocked = True
-        offset, name = self.common_offset, self._link.name
+        offset, name = self.common.offset, self._link.name
         return truncation.begin(self._region, name, self.partition, offset, self._on_truncated)
 
     def _on_truncated(self, refusal: Refusal | None, now: Instant) -> Effects:
@@ -287,6 +288,7 @@ class PartitionReplicator:
             effects += self._doubt(MirrorError.ILLEGAL_STATE, because, now)
         elif isinstance(answer, Placed):
             self._recovered()
+            self.common.placed(answer.next_offset)
             effects += self.progressed()
         elif (answer.error, answer.log_end_offset) == outdated:
             # The chunk continues the log, its batches do not: the source has other batches there than before.
@@ -351,6 +353,7 @@ class PartitionReplicator:
         self._placing -= 1
         if isinstance(answer, PlaceRefused):
             return self._on_refused(answer.error, answer.because, now) + self._settle(now)
+        self.common.placed(answer.next_offset)
         return self._advance(now) + self._settle(now)
 
     # --- failures ---
@@ -389,8 +392,7 @@ class PartitionReplicator:
             return []
         self.trouble = because
         retry = partial(self.when_drained, self._subscribe)
-        pauses = self._link.config.retry_pauses
-        self._backoff.wait(*pauses, retry, now)
+        self._backoff.wait(*self._link.config.retry_pauses, retry, now)
         return [Changed(f"mirror {self.partition}", "asks again", because)]
 
     def _state(self) -> PartitionState | None:

@@ -77,6 +77,32 @@ def test_a_group_with_members_here_is_left_alone_and_listed() -> None:
     assert world.destination.ask(DescribeLink("west-east")).tasks[0].error == "NO_ERROR"
 
 
+def test_a_group_whose_members_left_just_before_a_promotion_is_carried_by_it() -> None:
+    world = started()
+    member = clients.join(world.destination, "billing")
+    clients.commit(world.source, "billing", "orders", 0, 3)
+    world.run(2_000)
+    clients.leave(world.destination, "billing", member)
+    command = ChangeMirrors(verb="promote", link="west-east", topics=("orders",))
+    assert world.destination.ask(command).topics[0].refusal is None
+    world.run_until(lambda: world.destination.mirror("orders").record.state is MirrorState.STOPPED)
+    assert clients.committed(world.destination, "billing", "orders", 0) == 3
+
+
+def test_a_group_that_its_members_here_have_moved_is_put_back_where_it_stood() -> None:
+    world = started()
+    clients.commit(world.source, "billing", "orders", 0, 3)
+    world.run(500)
+    member = clients.join(world.destination, "billing")
+    clients.commit(world.source, "billing", "orders", 0, 4)
+    world.run(500)
+    clients.leave(world.destination, "billing", member)
+    clients.commit(world.destination, "billing", "orders", 0, 1)
+    clients.commit(world.source, "billing", "orders", 0, 3)
+    world.run(31_000)  # consumer.offset.sync.ms
+    assert clients.committed(world.destination, "billing", "orders", 0) == 3
+
+
 def test_groups_are_carried_only_where_the_link_says_so() -> None:
     world = started(retry_backoff_ms="100")
     clients.commit(world.source, "billing", "orders", 0, 3)

@@ -6,6 +6,7 @@ from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_restore import (
     BACK,
+    FullStore,
     failed_over,
     is_restored,
     link_back,
@@ -43,3 +44,17 @@ def test_partitions_added_while_a_restore_begins_are_waited_for_at_the_source() 
     """Until the link is the topic's writer they may be added. Nothing is sealed or truncated before they are there."""
     outcomes = {grown_meanwhile(steps) for steps in range(12)}
     assert outcomes == {(True, False), (True, True), (False, True)}
+
+
+def test_a_partition_that_the_source_gets_while_tails_are_sealed_has_none() -> None:
+    """The restore waited for ever for its tail to be sealed."""
+    disk = FullStore()
+    world = failed_over(1, disk)
+    link_back(world)
+    restore(world)
+    world.run(1_000)
+    assert clients.grow_topic(world.destination, "orders", 2) == 0
+    world.run_until(lambda: len(world.source.view.image.topics_by_name["orders"].partitions) == 2)
+    assert state(world.source) is MirrorState.PENDING_SETUP_FOR_RESTORE
+    disk.refuses = False
+    world.run_until(lambda: is_restored(world) and caught_up(world))

@@ -205,3 +205,25 @@ def test_a_partition_that_goes_offline_is_tried_again() -> None:
     stage.later()
     stage.region.online = True
     assert stage.later().sent(Subscribe)
+
+
+# --- what the log has in common with its source's ---
+
+
+def test_what_was_copied_before_the_stream_was_lost_is_in_common_with_the_source() -> None:
+    """A restore sealed it as an orphan tail: it was beyond the offset that the source had agreed to."""
+    stage = streaming().chunk(0, 10)
+    assert stage.feed.common.offset == 0
+    stage.answer(stage.placed()[0])
+    under_way = stage.chunk(10, 20).placed()[0]
+    stage.feed.stop()
+    assert stage.feed.common.offset == 10 and not stage.feed.is_drained
+    stage.answer(under_way)
+    assert stage.feed.common.offset == 20
+
+
+def test_what_is_placed_after_a_comparison_was_forgotten_says_nothing() -> None:
+    stage = streaming().chunk(0, 10)
+    stage.feed.common.forget()
+    stage.answer(stage.placed()[0])
+    assert stage.feed.common.offset == -1

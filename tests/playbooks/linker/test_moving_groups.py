@@ -1,0 +1,50 @@
+"""Groups whose topic goes from region to region, by reversals."""
+
+from functools import partial
+
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.test_bidirectional import link_both_ways
+from tests.playbooks.linker.test_reversals import is_reversed, reverse, reversible
+from tests.playbooks.linker.world import Host, World, caught_up
+
+link_with_groups = partial(link_both_ways, consumer_offset_sync_enable="true")
+
+
+def swap(world: World, home: Host, mirror: Host) -> None:
+    reverse(mirror)
+    world.run_until(lambda: is_reversed(home, mirror) and caught_up(world))
+
+
+def is_at(host: Host, offset: int, group: str = "billing") -> bool:
+    return clients.committed(host, group, "orders") == offset
+
+
+def test_a_group_that_has_moved_since_the_region_was_a_mirror_before_is_put_where_it_stands() -> (
+    None
+):
+    """The link had committed the same offset there when it copied them last."""
+    world = reversible(link_with_groups)
+    west, east = world.source, world.destination
+    clients.commit(west, "billing", "orders", 0, 1)
+    world.run_until(lambda: is_at(east, 1))
+    swap(world, west, east)
+    clients.commit(east, "billing", "orders", 0, 2)
+    world.run_until(lambda: is_at(west, 2))
+    swap(world, east, west)
+    clients.commit(west, "billing", "orders", 0, 1)
+    world.run(500)
+    assert is_at(east, 1)
+
+
+def test_what_a_group_committed_while_its_region_had_the_mirror_is_copied_after_a_reversal() -> (
+    None
+):
+    world = reversible(link_with_groups)
+    west, east = world.source, world.destination
+    swap(world, west, east)
+    swap(world, east, west)
+    clients.commit(east, "local", "orders", 0, 1)
+    world.run(500)
+    assert not is_at(west, 1, "local")
+    swap(world, west, east)
+    world.run_until(lambda: is_at(west, 1, "local"))
