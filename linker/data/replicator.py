@@ -196,7 +196,7 @@ class PartitionReplicator:
             return self._fail(MirrorError.ILLEGAL_STATE, because, now)
         if self._log_start.may_skip(state):
             return None
-        self.common_offset = state.log_end_offset if self._expected is None else self._expected
+        self.common.parted(state.log_end_offset if self._expected is None else self._expected)
         return self.stop()  # until the topic's state allows it
 
     def on_chunk(self, chunk: Chunk, now: Instant) -> Effects:

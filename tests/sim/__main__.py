@@ -16,10 +16,13 @@ from typing import Final
 
 from tests.sim.linked.holds import HoldRun
 from tests.sim.linked.restores import RestoreRun
+from tests.sim.linked.retention import RetentionRun
 from tests.sim.linked.reversals import ReversalRun
+from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
 from tests.sim.linked.steps import Crash, Manner, Victim
 from tests.sim.linked.transitions import TRANSITIONS, TransitionRun
+from tests.sim.linked.unclean import UncleanRun
 from tests.sim.regions.runs import RegionRun
 from tests.sim.runs import Run
 
@@ -33,6 +36,9 @@ RUNS: Final[dict[str, MakeRun]] = {
     "--restore-latest ": partial(RestoreRun, start="latest"),
     "--reverse ": ReversalRun,
     "--hold ": HoldRun,
+    "--rounds ": RoundsRun,
+    "--unclean ": UncleanRun,
+    "--retention ": RetentionRun,
 }
 
 
@@ -59,6 +65,15 @@ def main() -> int:
     )
     parser.add_argument(
         "--hold", action="store_true", help="the same, with retention that a link holds"
+    )
+    parser.add_argument(
+        "--rounds", action="store_true", help="the same, with both in turns, and a group"
+    )
+    parser.add_argument(
+        "--unclean", action="store_true", help="the same, with unclean elections in the source"
+    )
+    parser.add_argument(
+        "--retention", action="store_true", help="the same, with retention in the source, and holds"
     )
     parser.add_argument("--transition", choices=TRANSITIONS, help="one transition of a link")
     parser.add_argument("--step", type=int, default=0, help="at which somebody crashes; 0: nobody")

@@ -5,6 +5,8 @@
 - `checks`: what must be true of a mirror at the end; `verdict`: of every region; `orphans`: reads orphan stores
 - `runs`: one run of one seed; `restores`: with the way back; `reversals`: regions that change places; `holds`: with
   retention at the source
+- `rounds`: both in turns, with a group of `followers`; `unclean`: a source with `usurpers`, which loses records
+- `retention`: a source that removes what its mirror does not have yet, unless the link asks it to wait
 - `transitions`: every transition in calm weather; `steps`: a crash at one of its steps; `everywhere`: at each
 - `plants`: bugs that the simulator has to find
 """

@@ -44,8 +44,11 @@ class Region(Cluster):
     ) -> None:
         self.written: dict[tuple[TopicPartition, Offset], set[bytes]] = {}
         self.covered: dict[TopicPartition, set[tuple[Offset, Offset]]] = {}  # what was ever written
+        # By batch, who has written it; None where nobody asks.
+        self.holders: dict[tuple[TopicPartition, bytes], set[BrokerId]] | None = None
         self.source: Region | None = None
         self.is_mirror = True  # of `source`, until it is stopped
+        self.cuts: dict[TopicPartition, Offset] = {}  # where another region took the topic over
         self._marks: dict[TopicPartition, Offset] = {}
         super().__init__(world, weather, make_node, Disk, region=region, network=network)
         network.regions.update({place(number): region for number in self.nodes})
@@ -66,6 +69,8 @@ class Region(Cluster):
         if self.source is not None and self.is_mirror and batch.data not in known:
             self._check(number, partition, batch)  # else it is a copy of what is here
         known.add(batch.data)
+        if self.holders is not None:
+            self.holders.setdefault((partition, batch.data), set()).add(number)
         self.covered.setdefault(partition, set()).add((batch.base_offset, batch.next_offset))
 
     def _check(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
@@ -89,7 +94,7 @@ class Region(Cluster):
         if self.source is None or not self.is_mirror:
             return
         for group, partition, offset in commits(batch):
-            tried = self.testimony.tried.get((group, partition), 0)
+            tried = self.may_stand(group, partition)
             if offset > tried:
                 raise MirrorBroken(
                     f"n{number} commits {offset} of {partition} for {group}, which came to {tried}"
@@ -99,6 +104,13 @@ class Region(Cluster):
                 raise MirrorBroken(
                     f"n{number} commits {offset} of {partition} for {group}, the mirror has {held}"
                 )
+
+    def may_stand(self, group: str, partition: TopicPartition) -> Offset:
+        """How far a group may be: as its members came in the source, or here in what both regions have."""
+        assert self.source is not None
+        key = (group, partition)
+        own = min(self.testimony.tried.get(key, 0), self.cuts.get(partition, 0))
+        return max(self.source.testimony.tried.get(key, 0), own)
 
     def high_watermark(self, partition: TopicPartition) -> Offset:
         """The highest that any replica knew while it lived."""

@@ -132,18 +132,27 @@ class LinkOperator:
         source = self._ends.source
         configs = {**CONFIGS, "bootstrap.servers": self._ends.destination.bootstrap_servers}
         await self._until(CreateLink(name=BACK, configs=configs), "CLUSTER_LINK_EXISTS", source)
+        await self._restore(BACK, source, self._ends.destination, grow_to)
+
+    async def _restore(
+        self,
+        link: str,
+        region: Region,
+        winner: Region,
+        grow_to: Callable[[int], Awaitable[None]] | None,
+    ) -> None:
         reason = ""
         while True:
-            told = await self._ask(RestoreMirrors(BACK, (TOPIC,)), source)
+            told = await self._ask(RestoreMirrors(link, (TOPIC,)), region)
             is_short = isinstance(told, LinkRefusal) and told.code == "INVALID_PARTITIONS"
             is_short = is_short or "add partitions at the source" in reason
             if grow_to is not None and is_short:
-                await grow_to(len(source.newest.topics_by_name[TOPIC].partitions))
-            answer = await self._ask(DescribeMirror(TOPIC), source)
+                await grow_to(len(region.newest.topics_by_name[TOPIC].partitions))
+            answer = await self._ask(DescribeMirror(TOPIC), region)
             if isinstance(answer, MirrorDescription):
                 reason = answer.reason
                 if answer.record.state in (MirrorState.PENDING_RESTORE, MirrorState.ACTIVE):
-                    source.source = self._ends.destination
+                    region.source, region.is_mirror = winner, True
                 if answer.record.state is MirrorState.ACTIVE:
                     return
 
@@ -161,6 +170,10 @@ class LinkOperator:
                 return answer
             if answer is not None and not isinstance(answer, LinkRefusal):
                 return answer
+
+    async def ask(self, command: Command) -> Any:
+        """The destination."""
+        return await self._ask(command)
 
     async def _ask(self, command: Command, region: Region | None = None) -> Any:
         """Any broker; then the coordinator, if that broker knows it. In the destination, unless it says another."""

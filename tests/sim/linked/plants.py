@@ -15,8 +15,9 @@ from brokers.region import (
     SealOrphans,
 )
 from federation.node import RegionNode
+from linker.control.source_fencing import GENERATION_MAX
 from linker.events import FrameArrived, Send
-from linker.frames import AskBeacon, Subscribe
+from linker.frames import AskBeacon, MirrorPositions, Subscribe, Superseded
 from tests.sim.linked.runs import Adjust
 from tests.sim.linked.weather import LinkedWeather
 from tests.sim.nodes import Node
@@ -165,6 +166,67 @@ class Undrained(Node):
         return node
 
 
+class Ageless(Node):
+    """As a source, takes every takeover for a new one, whatever its generation is."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        linker = node._linker
+        step = linker.step
+
+        def forget(event: Any, now: Instant) -> Any:
+            if isinstance(event, FrameArrived) and isinstance(event.frame, Superseded):
+                topics = (each._replace(generation=GENERATION_MAX) for each in event.frame.topics)
+                event = replace(event, frame=Superseded(tuple(topics)))
+            return step(event, now)
+
+        linker.step = forget  # type: ignore[method-assign]
+        return node
+
+
+class HoldsForever(Node):
+    """As a source, does not hear how far mirrors are, so what it keeps for them it keeps for good."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        linker = node._linker
+        step = linker.step
+
+        def ignore(event: Any, now: Instant) -> Any:
+            is_told = isinstance(event, FrameArrived) and isinstance(event.frame, MirrorPositions)
+            return [] if is_told else step(event, now)
+
+        linker.step = ignore  # type: ignore[method-assign]
+        return node
+
+
+class Unheld(Node):
+    """As a source, says that it holds what it was asked to, and removes it."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        node._linker.holds.by_partition = dict  # type: ignore[method-assign]
+        return node
+
+
+class Unbounded(Node):
+    """As a source, holds whatever a mirror lacks, however much it is."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        holds = node._linker.holds
+        by_partition = holds.by_partition
+
+        def all_of_it() -> Any:
+            return {
+                partition: tuple(each._replace(max_bytes=1 << 40) for each in found)
+                for partition, found in by_partition().items()
+            }
+
+        holds.by_partition = all_of_it  # type: ignore[method-assign]
+        return node
+
+
 class Upwards(Node):
     """As a link coordinator, commits for a group that it is at the end of the data, which it has not read."""
 
@@ -207,6 +269,23 @@ CLAMP_UPWARDS = Plant(Upwards, range(10), "none", _stormy(groups=1, crash_mean_m
 # These are found by runs with the way back.
 TRUNCATE_UNSEALED = Plant(Unsealed, range(20), "restore", LinkedWeather.alone)
 FOLLOW_BY_OFFSET = Plant(ByOffset, range(20), "restore", LinkedWeather.alone)
+
+# This by runs with several rounds, which keep both regions apart for long.
+FORGET_THE_GENERATION = Plant(
+    Ageless,
+    range(10),
+    "apart",
+    _stormy(crash_mean_ms=1_500, cut_mean_ms=1_000, block_mean_ms=0, duration_ms=30_000),
+)
+
+# These by runs with unclean elections in the source.
+FOLLOW_BY_OFFSET_UNCLEANLY = Plant(ByOffset, range(1, 12), "unclean", LinkedWeather.alone)
+CUT_BACK_UNSEALED = Plant(Unsealed, range(12), "unclean", LinkedWeather.alone)
+
+# These by runs with retention in the source.
+HOLD_FOR_EVER = Plant(HoldsForever, range(10), "retention", LinkedWeather.alone)
+IGNORE_HOLDS = Plant(Unheld, range(9, 20), "held", LinkedWeather.alone)
+IGNORE_BOUNDS = Plant(Unbounded, range(4, 20), "held", LinkedWeather.alone)
 
 # And this by runs with reversals.
 REVERSE_UNDRAINED = Plant(Undrained, range(50, 80), "reverse", LinkedWeather.alone)

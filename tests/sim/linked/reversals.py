@@ -50,7 +50,7 @@ class ReversingOperator(LinkOperator):
                 ChangeMirrors(verb=verb, link=self.link, topics=(TOPIC,), timeout_ms=timeout_ms),
                 mirror,
             )
-            here, there = await self._record(mirror), await self._record(topic)
+            here, there = await self.record_of(mirror), await self.record_of(topic)
             if here is None or there is None or here.state is not MirrorState.STOPPED:
                 continue
             if there.state is MirrorState.PAUSED:
@@ -60,7 +60,8 @@ class ReversingOperator(LinkOperator):
             elif there.state is MirrorState.ACTIVE:
                 return
 
-    async def _record(self, region: Region) -> MirrorRecord | None:
+    async def record_of(self, region: Region) -> MirrorRecord | None:
+        """Of the mirror there, as it says."""
         answer = await self._ask(DescribeMirror(TOPIC), region)
         return answer.record if isinstance(answer, MirrorDescription) else None
 

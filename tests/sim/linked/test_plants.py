@@ -5,21 +5,53 @@ from typing import Final
 from tests.sim.linked.federation import MirrorBroken
 from tests.sim.linked.plants import (
     CLAMP_UPWARDS,
+    CUT_BACK_UNSEALED,
     CUT_TOO_EARLY,
     FOLLOW_BY_OFFSET,
+    FOLLOW_BY_OFFSET_UNCLEANLY,
+    FORGET_THE_GENERATION,
+    HOLD_FOR_EVER,
+    IGNORE_BOUNDS,
+    IGNORE_HOLDS,
     REVERSE_UNDRAINED,
     SERVE_UNCOMMITTED,
     TRUNCATE_UNSEALED,
     Plant,
 )
 from tests.sim.linked.restores import RestoreRun
+from tests.sim.linked.retention import RetentionRun
 from tests.sim.linked.reversals import ReversalRun
+from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
+from tests.sim.linked.unclean import UncleanRun
 from tests.sim.nodes import CoreRaised
 from tests.sim.regions.court import Broken
 from tests.sim.runs import Stuck
 
-WITH_ENDINGS: Final = {"restore": RestoreRun, "reverse": ReversalRun}
+
+class HeldRun(RetentionRun):
+    """Every link asks for holds."""
+
+    asks = 1.0
+
+
+class ApartRun(RoundsRun):
+    """Whoever was taken over has time to say what it knows of before."""
+
+    reversals = 0.0
+    fences = 1.0
+    apart_ms = 12_000
+
+
+WITH_ENDINGS: Final = {
+    "restore": RestoreRun,
+    "reverse": ReversalRun,
+    "rounds": RoundsRun,
+    "apart": ApartRun,
+    "unclean": UncleanRun,
+    "retention": RetentionRun,
+    "held": HeldRun,
+}
 
 
 def finding(plant: Plant) -> str:
@@ -62,3 +94,27 @@ def test_a_mirror_that_follows_by_offset_and_not_by_lineage_is_found() -> None:
 
 def test_a_reversal_that_is_proved_before_the_source_has_committed_all_is_found() -> None:
     assert finding(REVERSE_UNDRAINED)
+
+
+def test_a_takeover_of_an_earlier_generation_that_is_taken_for_a_new_one_is_found() -> None:
+    assert "is not drained" in finding(FORGET_THE_GENERATION)
+
+
+def test_a_mirror_that_follows_a_source_by_offset_over_an_unclean_election_is_found() -> None:
+    assert "has other bytes at the mirror" in finding(FOLLOW_BY_OFFSET_UNCLEANLY)
+
+
+def test_a_mirror_that_is_cut_back_and_not_sealed_is_found() -> None:
+    assert "is gone, and was not sealed" in finding(CUT_BACK_UNSEALED)
+
+
+def test_a_hold_that_never_ends_is_found() -> None:
+    assert "held for ever" in finding(HOLD_FOR_EVER)
+
+
+def test_retention_that_ignores_a_hold_is_found() -> None:
+    assert "unheld" in finding(IGNORE_HOLDS)
+
+
+def test_a_hold_without_bounds_is_found() -> None:
+    assert "held for ever" in finding(IGNORE_BOUNDS)

@@ -10,13 +10,13 @@ from random import Random
 from typing import Final
 
 from brokers.ids import TopicPartition
-from linker.commands import ChangeMirrors, DeleteLink, DescribeLink
+from linker.commands import ChangeMirrors, CreateLink, DeleteLink, DescribeLink, RestoreMirrors
 from linker.errors import LinkRefusal
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
 from tests.sim.linked import checks, verdict
 from tests.sim.linked.federation import MirrorBroken, Region
-from tests.sim.linked.operators import LinkOperator
+from tests.sim.linked.operators import BACK, CONFIGS, LinkOperator
 from tests.sim.linked.reversals import ReversingOperator
 from tests.sim.linked.runs import CALM_MS_MAX, LinkedRun
 from tests.sim.linked.steps import Crash, SteppedNode, Steps
@@ -61,6 +61,23 @@ class TransitionOperator(ReversingOperator):
         await self.begin()
         await self.failover()
         await self._world.sleep(1_500)
+
+    async def restore_and_take_back(self) -> None:
+        """The way back is begun, and given up by a failover; what was removed by then is sealed."""
+        source = self._ends.source
+        source.testimony.rewrites = True
+        configs = {**CONFIGS, "source.fencing.enable": "false"}  # both are written to at the end
+        configs["bootstrap.servers"] = self._ends.destination.bootstrap_servers
+        await self._until(CreateLink(name=BACK, configs=configs), "CLUSTER_LINK_EXISTS", source)
+        while True:
+            if await self.record_of(source) is None:
+                await self._ask(RestoreMirrors(BACK, (TOPIC,)), source)
+            await self._ask(
+                ChangeMirrors(verb="failover", link=BACK, topics=(TOPIC,), timeout_ms=5_000), source
+            )
+            record = await self.record_of(source)
+            if record is not None and record.state is MirrorState.STOPPED:
+                return
 
     async def reverse_and_start(self) -> None:
         await self.swap(*self._ends.regions, "reverse-and-start")
@@ -113,6 +130,9 @@ TRANSITIONS: Final = {
         _Op.begin, _Op.reverse_and_pause, "west", is_bidirectional=True
     ),
     "delete": Transition(_Op.begin, _Op.delete, ""),
+    "restore-given-up": Transition(
+        _Op.fail_over_and_go_apart, _Op.restore_and_take_back, "", removes=True
+    ),
 }
 
 
@@ -169,6 +189,8 @@ class TransitionRun(LinkedRun):
         if self.transition.mirror == "west" and not self.transition.removes:
             west.source = there
         self.readers = []
+        # What is removed from its log it may have acknowledged.
+        self.producers[0].restarts = self.transition.removes and not self.transition.mirror
         self.producers.append(Producer(there, "producer1", idempotent=True, acks=ALL))
 
     def execute(self) -> Outcome:

@@ -53,10 +53,14 @@ class LinkedWeather:
             regions[name] = replace(changed, shape=shape)
         return replace(self, regions=regions)
 
+    def pair(self) -> "LinkedWeather":
+        """Without the third region."""
+        two = {name: self.regions[name] for name in (SOURCE, DESTINATION)}
+        return replace(self, regions=two, topology=Topology.PAIR)
+
     def alone(self) -> "LinkedWeather":
         """Two regions that are near to each other."""
-        two = {name: self.regions[name] for name in (SOURCE, DESTINATION)}
-        return replace(self, regions=two, topology=Topology.PAIR, wan=Wan())
+        return replace(self.pair(), wan=Wan())
 
     def describe(self) -> str:
         shapes = "/".join(str(each.shape) for each in self.regions.values())

@@ -189,6 +189,9 @@ class _Sender:
         self._is_lost = self._is_lost or error in MOVED
         if error in READ_ONLY and len(self._ways) > 1:
             self._follow()
+        elif error in READ_ONLY and self._producer.restarts:
+            # One at a time: what is sent just behind a refusal might be taken as the first of an unknown producer.
+            self._sending.known = False
         elif error in RESTARTS_SEQUENCES and self._producer.restarts:
             self._sending.producer_id = -1
         elif error in RESTARTS_SEQUENCES:
