@@ -279,7 +279,7 @@ FORGET_THE_GENERATION = Plant(
 )
 
 # These by runs with unclean elections in the source.
-FOLLOW_BY_OFFSET_UNCLEANLY = Plant(ByOffset, range(1, 12), "unclean", LinkedWeather.alone)
+FOLLOW_BY_OFFSET_UNCLEANLY = Plant(ByOffset, range(5, 12), "unclean", LinkedWeather.alone)
 CUT_BACK_UNSEALED = Plant(Unsealed, range(12), "unclean", LinkedWeather.alone)
 
 # These by runs with retention in the source.
