@@ -133,7 +133,8 @@ def _check_equal(regions: LinkedRegions) -> None:
 def _check_replay(regions: LinkedRegions, sealed: Sealed, rng: random.Random) -> None:
     """A replay that is killed and repeated appends each record once."""
     create_topic(regions.east.bootstrap, "replayed", PARTITIONS, replicas=NODES)
-    names = [tail["name"] for tail in at_west(regions, "orphans", "list")["orphans"]]
+    tails = at_west(regions, "orphans", "list")["orphans"]
+    names = [tail["name"] for tail in tails]
     command = [
         "orphans", "replay", *names, "--to", regions.east.bootstrap, "--to-topic", "replayed",
         *EVERY_CLASS,
@@ -145,9 +146,9 @@ def _check_replay(regions: LinkedRegions, sealed: Sealed, rng: random.Random) ->
     appended = Counter(read_all(regions.east.bootstrap, "replayed", PARTITIONS).values())
     assert appended == Counter(sealed.values())
     gone = at_west(regions, "orphans", "discard", *names, "--yes")["discarded"]
-    assert {name: set(brokers) for name, brokers in gone.items()} == {
-        name: set(regions.west.ids) for name in names
-    }
+    assert gone == {tail["name"]: tail["brokers"] for tail in tails}
+    # The one that was killed was perhaps not in sync when the tails were sealed.
+    assert all(len(brokers) >= NODES - 1 for brokers in gone.values())
     assert at_west(regions, "orphans", "list")["orphans"] == []
 
 

@@ -115,16 +115,18 @@ class LogAgainstModel(RuleBasedStateMachine):
         start, end = self.log.log_start_offset, self.log.log_end_offset
         offset = start + int(part * (end - start))
         epochs = self.log.epochs.entries
+        # Batches with gaps between them are those of a compacted log. It is a new replica then, of no producer known.
+        begins_anew = offset < self.log.completeness.complete_from
         self.driver.perform(self.log.truncate(offset))
         if offset == end:
             kept = end
         else:
-            batches = (batch.next_offset for batch in self.batches)
+            batches = () if begins_anew else (batch.next_offset for batch in self.batches)
             kept = max([each for each in batches if each <= offset], default=start)
             assert self.driver.repairs == () or self.log.log_end_offset == start
             assert max(start, kept) <= self.log.log_end_offset <= offset
             self.synced = self.log.log_end_offset
-            self._forget_above(self.log.log_end_offset)
+            self._forget_above(-1 if begins_anew else self.log.log_end_offset)
             self._check_recovered()
         assert set(self.log.epochs.entries) <= {(epoch, max(at, start)) for epoch, at in epochs}
         assert all(at <= max(start, kept) for _, at in self.log.epochs.entries)
