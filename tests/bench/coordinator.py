@@ -182,7 +182,8 @@ def create_topics(node: Node, shape: Shape) -> None:
     """The topic whose offsets are committed, and `__consumer_offsets`, all partitions led once."""
     with running(node), Connection(node.address()) as connection:
         answer = connection.ask(frames.create_topic(TOPIC, shape.partitions))
-        answers.topic_changed(answer, f"create {TOPIC}")
+        for topic, code in answers.created(answer):
+            answers.expect(code, f"create {topic}")
         connection.ask(frames.find_coordinator("any"))
         for topic, partitions in ((TOPIC, shape.partitions), (OFFSETS_TOPIC, OFFSETS_PARTITIONS)):
             while len(answers.leaders(connection.ask(frames.metadata(topic))).nodes) < partitions:
