@@ -25,7 +25,7 @@ from brokers.shell.clock import Clock
 from brokers.shell.logs import CHANGE
 from brokers.shell.server import Server
 from brokers.shell.timed_request import TimedRequest
-from brokers.storage.directories.removals import Discarded
+from brokers.storage.directories.removals import DelayedRemoval
 from brokers.storage.log_manager import LogManager
 from brokers.storage.logs.writing import Write
 from brokers.storage.segments.digest_writing import DigestWriting
@@ -238,7 +238,7 @@ class Node:
             discarded = waiting.pop()
             self._loop.call_later(discarded.delay_ms / 1000, self._remove, discarded)
 
-    def _remove(self, discarded: Discarded) -> None:
+    def _remove(self, discarded: DelayedRemoval) -> None:
         if not self._stopping:
             self._feed_result(discarded.remove)
 

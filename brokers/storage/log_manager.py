@@ -53,7 +53,7 @@ from brokers.ids import (
 from brokers.ports import DiskError
 from brokers.storage.cleaning.cleanings import Cleanings
 from brokers.storage.directories.folders import clear_folder, folder_name, owner_of
-from brokers.storage.directories.removals import Discarded
+from brokers.storage.directories.removals import DelayedRemoval
 from brokers.storage.directories.state_files import measured
 from brokers.storage.directories.strays import partitions_in
 from brokers.storage.logs.syncing import FlushResult, SyncTarget
@@ -73,7 +73,7 @@ class LogManager:
         self.unwritten: dict[TopicPartition, list[Append]] = {}
         self.undigested: dict[TopicPartition, None] = {}
         self.uncleaned: dict[TopicPartition, CleanLog] = {}
-        self.discarded: list[Discarded] = []
+        self.discarded: list[DelayedRemoval] = []
         self._metadata_id = metadata
         self._log_dirs = dict.fromkeys(log_dirs)
         self._missing = missing

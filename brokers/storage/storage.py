@@ -39,7 +39,7 @@ from brokers.ports import DiskError, Files, SyncError
 from brokers.storage.cleaning.cleanings import Cleanings
 from brokers.storage.directories.folders import aside_name, folder_name
 from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX, LogDirCheckpoints
-from brokers.storage.directories.removals import Discarded, Removals
+from brokers.storage.directories.removals import DelayedRemoval, Removals
 from brokers.storage.directories.state_files import measured, perform_on_state
 from brokers.storage.directories.strays import strays_removed
 from brokers.storage.logs.appends import Appends, Performer
@@ -74,7 +74,7 @@ class Storage:
         unwritten: dict[TopicPartition, list[Append]] | None = None,
         undigested: dict[TopicPartition, None] | None = None,
         uncleaned: dict[TopicPartition, CleanLog] | None = None,
-        discarded: list[Discarded] | None = None,
+        discarded: list[DelayedRemoval] | None = None,
         behind_from_bytes: int = WORTH_A_THREAD_BYTES,
     ) -> None:
         """`unsynced`, `unwritten`, `undigested`, `uncleaned` and `discarded` are shared by the directories of a node.

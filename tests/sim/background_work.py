@@ -11,7 +11,7 @@ from random import Random
 
 from brokers.events import Event
 from brokers.ids import TopicPartition
-from brokers.storage.directories.removals import Discarded
+from brokers.storage.directories.removals import DelayedRemoval
 from brokers.storage.segments.digest_writing import DigestWriting
 from brokers.storage.storage import Storage
 
@@ -50,7 +50,7 @@ class BackgroundWork:
                 delay = self._rng.randrange(0, self._delay_ms() + 1)
                 self._later(delay, partial(self._end, partition, writing, steps))
 
-    def _remove(self, discarded: Discarded) -> None:
+    def _remove(self, discarded: DelayedRemoval) -> None:
         for event in discarded.remove():
             self._feed(event)
 

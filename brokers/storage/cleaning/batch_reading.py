@@ -134,7 +134,7 @@ def _span(header: BatchHeader, start: int, end: int) -> Span:
     return start, end, header.record_count, header.base_offset, header.last_offset_delta
 
 
-class Glance(NamedTuple):
+class SurveyedBatch(NamedTuple):
     """What the survey of a segment asks of a batch; `header` only where it belongs to a transaction, or is control."""
 
     position: int
@@ -143,7 +143,7 @@ class Glance(NamedTuple):
     header: BatchHeader | None
 
 
-def glances_at(reader: FileReader, segment: PlannedSegment) -> Iterator[Glance]:
+def surveyed_batches(reader: FileReader, segment: PlannedSegment) -> Iterator[SurveyedBatch]:
     """All batches; of large ones little more than the header is read."""
     position, chunk, start, wanted = 0, b"", 0, HEADER_SIZE
     while position < segment.size:
@@ -155,9 +155,9 @@ def glances_at(reader: FileReader, segment: PlannedSegment) -> Iterator[Glance]:
             raise damaged(f"byte {position}: the last batch is cut short")
         base, length, magic, attributes, delta, count = _GLANCE.unpack_from(chunk, at)
         if magic != 2 or length < HEADER_SIZE - LENGTH_FROM or attributes & _SPECIAL:
-            yield Glance(position, base + delta + 1, count, _header(chunk, at, start))
+            yield SurveyedBatch(position, base + delta + 1, count, _header(chunk, at, start))
         else:
-            yield Glance(position, base + delta + 1, count, None)
+            yield SurveyedBatch(position, base + delta + 1, count, None)
         length += LENGTH_FROM
         position += length
         wanted = HEADER_SIZE if length >= _LARGE_BATCH_BYTES else _HOP_BYTES

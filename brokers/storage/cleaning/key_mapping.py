@@ -14,8 +14,8 @@ from brokers.storage.cleaning.batch_reading import (
     ReadBatch,
     ReadBatches,
     checked_chunks,
-    glances_at,
     opened,
+    surveyed_batches,
 )
 from brokers.storage.cleaning.cleaning_plan import CleaningPlan, PlannedSegment
 from brokers.storage.cleaning.last_records import LastRecords
@@ -61,7 +61,7 @@ class KeyMapping:
         """Learn the transactions -> the number of records of the dirty part."""
         dirty, reader = 0, self._files.reader(path_of(self._plan, segment))
         try:
-            for position, next_offset, record_count, header in glances_at(reader, segment):
+            for position, next_offset, record_count, header in surveyed_batches(reader, segment):
                 if header is not None and header.is_control:
                     size = min(header.length, segment.size - position)
                     self.rules.learn(header, marker_of(header, reader.read(position, size)))

@@ -1,8 +1,8 @@
 """Removes the files of deleted segments, and the folders of deleted logs, some time after they were renamed.
 
-The delay is `file.delete.delay.ms`: whoever opens a file by its name has so long for it. The host waits: it takes each
-`Discarded` from `waiting` and calls `remove` after its delay. What the end of a process leaves is removed at the next
-start: files when their log is opened, folders when the directory is.
+The delay is `file.delete.delay.ms`: whoever opens a file by its name has so long for it. The host waits: it takes
+each `DelayedRemoval` from `waiting` and calls `remove` after its delay. What the end of a process leaves is removed
+at the next start: files when their log is opened, folders when the directory is.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from brokers.ports import DiskError, Files
 DELETED: Final = ".deleted"  # Kafka's
 
 
-class Discarded:
+class DelayedRemoval:
     """Renamed files of one folder, or one renamed folder, to be removed after `delay_ms`."""
 
     def __init__(self, removals: "Removals", paths: Sequence[str], delay_ms: int) -> None:
@@ -31,11 +31,11 @@ class Discarded:
 class Removals:
     """Of one directory. `waiting`: what the host has not taken yet."""
 
-    def __init__(self, files: Files, directory: UUID, waiting: list[Discarded]) -> None:
+    def __init__(self, files: Files, directory: UUID, waiting: list[DelayedRemoval]) -> None:
         self._files = files
         self._directory = directory
         self.waiting = waiting
-        self._pending: dict[str, Discarded] = {}  # by path
+        self._pending: dict[str, DelayedRemoval] = {}  # by path
 
     def discard(self, *groups: Sequence[str], delay_ms: int) -> None:
         """Rename files of one folder durably, one group after the other; without a delay remove them at once."""
@@ -70,7 +70,7 @@ class Removals:
 
     def _wait(self, paths: Sequence[str], delay_ms: int) -> None:
         if paths:
-            discarded = Discarded(self, paths, delay_ms)
+            discarded = DelayedRemoval(self, paths, delay_ms)
             self._pending.update(dict.fromkeys(paths, discarded))
             self.waiting.append(discarded)
 
@@ -81,7 +81,7 @@ class Removals:
             path.removeprefix(prefix) for path in self._pending if path.startswith(prefix)
         )
 
-    def remove(self, discarded: Discarded) -> list[Event]:
+    def remove(self, discarded: DelayedRemoval) -> list[Event]:
         """The delay of these is over."""
         paths = [path for path in discarded.paths if self._pending.get(path) is discarded]
         for path in paths:
