@@ -1,6 +1,7 @@
 """DescribeLogDirs (key 35): each log directory, whether it is online, and the bytes of each partition (KIP-113).
 
-Versions 1-5; from version 4 on with the sizes of the volumes (KIP-827), which the host measures.
+Versions 1-5; from version 4 on with the sizes of the volumes (KIP-827), which the host measures; from version 5 on with
+whether it takes new replicas (KIP-1066).
 """
 
 from collections.abc import Iterable
@@ -81,6 +82,7 @@ class DescribeLogDirsHandler:
             topics=list(topics.values()),
             total_bytes=volume.total_bytes,
             usable_bytes=volume.usable_bytes,
+            is_cordoned=directory.id in self._log_dirs.cordoned,
         )
 
     def _log(

@@ -11,12 +11,11 @@ from federation.commands.answers import NOT_WELL_EXIT, Failure, answer, end
 from federation.commands.reassign import requests
 from federation.commands.reassign.checks import (
     RegionState,
-    brokers_of,
     check,
-    named_topics,
     parsed,
     region_state,
 )
+from federation.commands.reassign.generate import generate
 from federation.commands.reassign.log_dir_moves import (
     LogDirMoveState,
     begin_existing,
@@ -29,11 +28,11 @@ from federation.commands.reassign.log_dir_moves import (
 )
 from federation.commands.reassign.log_dirs import begin, describe_log_dirs
 from federation.commands.reassign.plan import (
+    CURRENT,
     Directories,
     PartitionReassignmentState,
     Targets,
     TopicPartitionReplica,
-    by_name,
     commas,
     directories_of,
     plan_document,
@@ -49,11 +48,8 @@ from federation.commands.reassign.throttles import (
     throttle_moves,
 )
 from federation.commands.region.bootstrap import bootstrap_options, connect
-from federation.commands.region.requests import describe_region
-from federation.commands.topic_names import topic_names
 
 UNLIMITED: Final = -1
-_CURRENT: Final = "Current partition replica assignment"
 
 Command: TypeAlias = Callable[..., Any]
 _file = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -67,68 +63,14 @@ def reassign() -> None:
     """
 
 
+reassign.add_command(generate)
+
 plan_option = click.option(
     "--reassignment-json-file", "path", type=_file, required=True, help="The plan."
 )
 preserve_option = click.option(
     "--preserve-throttles", is_flag=True, help="Leave throttles as they are."
 )
-
-
-@reassign.command()
-@click.option("--topics-to-move-json-file", "path", type=_file, help="The topics to move.")
-@topic_names()
-@click.option(
-    "--broker-list", metavar="1,2,...", required=True, help="The brokers that get the replicas."
-)
-@click.option("--disable-rack-aware", is_flag=True, help="Ignore racks.")
-@click.option(
-    "--replication-factor",
-    "factor",
-    type=click.IntRange(min=1),
-    help="Replicas of each partition; the default is as many as it has.",
-)
-@click.option(
-    "--save",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Write the proposal to this file too.",
-)
-@bootstrap_options
-def generate(
-    bootstrap: str,
-    path: Path | None,
-    topics: tuple[str, ...],
-    broker_list: str,
-    disable_rack_aware: bool,
-    factor: int | None,
-    save: Path | None,
-    as_json: bool,
-) -> None:
-    """Propose a plan: replicas spread over racks, hosts and brokers, or as each topic's placement requires.
-
-    Among equally good plans, the command proposes one that moves few replicas.
-    """
-    names = named_topics(path, topics)
-    with connect(bootstrap) as client:
-        found = describe_region(client, names)
-        brokers = brokers_of(broker_list, found)
-        proposed = requests.propose(
-            client, found, brokers, minds_racks=not disable_rack_aware, factor=factor
-        )
-    current = {name: each.replicas for name, each in by_name(found.partitions).items()}
-    current_dirs = current_directories(describe_log_dirs(found.brokers, replicas_of(current)))
-
-    def show() -> None:
-        click.echo(f"{_CURRENT}\n{plan_text(current, current_dirs)}\n")
-        click.echo(f"Proposed partition reassignment configuration\n{plan_text(proposed, {})}")
-
-    if save is not None:
-        _save(save, plan_text(proposed, {}))
-    result = {
-        "current": plan_document(current, current_dirs),
-        "proposed": plan_document(proposed, {}),
-    }
-    answer(result, as_json, show)
 
 
 @reassign.command()
@@ -184,7 +126,7 @@ def execute(
         check_directories(wanted, log_dirs)
         current_dirs = current_directories(log_dirs)
         if not as_json:
-            click.echo(f"{_CURRENT}\n\n{plan_text(current, current_dirs)}\n")
+            click.echo(f"{CURRENT}\n\n{plan_text(current, current_dirs)}\n")
             click.echo("Save this to use as the --reassignment-json-file option during rollback")
         if copy_throttle is not None:
             throttle_copies(client, state, wanted, copy_throttle, prints=not as_json)
@@ -338,16 +280,6 @@ def _cancel_dir_moves(state: RegionState, wanted: Directories) -> list[TopicPart
 
 
 # --- after ---
-
-
-def _save(path: Path, plan: str) -> None:
-    try:
-        path.write_text(plan + "\n")
-    except OSError as error:
-        raise Failure(
-            f"{path} cannot be written: {error.strerror}",
-            hint="give --save another file; nothing has been moved",
-        ) from error
 
 
 def _show_started(started: Targets, path: Path) -> None:

@@ -31,12 +31,21 @@ class ReplicaLogDirInfo(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BrokerLogDirs:
-    """The log directories of a broker; `problem` is why it did not answer, else empty."""
+    """The log directories of a broker; `problem` is why it did not answer, else empty.
+
+    Those of `online` that get no new replicas, as their disks are nearly full, are in `cordoned` too (KIP-1066).
+    """
 
     online: list[str] = field(default_factory=list)
+    cordoned: list[str] = field(default_factory=list)
     offline: list[str] = field(default_factory=list)
     replicas: dict[TopicPartition, ReplicaLogDirInfo] = field(default_factory=dict)
     problem: str = ""
+
+    @property
+    def is_cordoned(self) -> bool:
+        """Whether the broker gets no new replicas at all."""
+        return bool(self.cordoned) and set(self.online) <= set(self.cordoned)
 
 
 class MoveError(NamedTuple):
@@ -56,6 +65,11 @@ def describe_log_dirs(
         if names:
             found[broker.id] = _described(broker, names)
     return found
+
+
+def cordoned_brokers(brokers: Iterable[BrokerDescription]) -> list[int]:
+    """Those that get no new replicas. Brokers that don't answer, or are too old to tell, are not among them."""
+    return [broker.id for broker in brokers if _described(broker, ()).is_cordoned]
 
 
 def _described(broker: BrokerDescription, names: Iterable[TopicPartition]) -> BrokerLogDirs:
@@ -84,6 +98,8 @@ def _read(answer: Any) -> BrokerLogDirs:
     found = BrokerLogDirs()
     for result in answer.results:
         (found.offline if result.error_code else found.online).append(result.log_dir)
+        if result.is_cordoned:
+            found.cordoned.append(result.log_dir)
         for topic in result.topics:
             for each in topic.partitions:
                 name = TopicPartition(topic.name, each.partition_index)

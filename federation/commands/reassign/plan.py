@@ -15,6 +15,7 @@ from brokers.ids import TopicPartition
 from federation.commands.region.description import PartitionDescription
 
 ANY_DIRECTORY: Final = "any"
+CURRENT: Final = "Current partition replica assignment"  # a heading of Kafka's tool
 LEADER_REPLICAS: Final = "leader.replication.throttled.replicas"
 FOLLOWER_REPLICAS: Final = "follower.replication.throttled.replicas"
 RATES: Final = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")

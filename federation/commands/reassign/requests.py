@@ -1,6 +1,6 @@
 """Requests of a reassignment: list and alter reassignments (KIP-455), set throttles (KIP-73), propose a plan."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from brokers.config.replica_placement import PlacementError, parse
@@ -184,15 +184,19 @@ def propose(
     *,
     minds_racks: bool,
     factor: int | None = None,
+    cordoned: Collection[BrokerId] = (),
 ) -> Targets:
     """New replicas on these brokers for the described topics: `factor` of each partition, None as many as it has.
 
-    A topic's placement, if it has one, is followed; other replicas are spread over racks, then over hosts.
+    A topic's placement, if it has one, is followed; other replicas are spread over racks, then over hosts. Those
+    of `cordoned` get a replica only where no other broker is left.
     """
     known = {broker.id: broker for broker in found.brokers}
     image = Image(found.cluster_id)
     for broker in brokers:
-        image.brokers[broker] = _as_image(known[broker], minds_racks=minds_racks)
+        image.brokers[broker] = _as_image(
+            known[broker], minds_racks=minds_racks, is_cordoned=broker in cordoned
+        )
     placements = topic_settings(client, [topic.name for topic in found.topics], [PLACEMENT])
     targets: dict[TopicPartition, tuple[int, ...]] = {}
     for topic in found.topics:
@@ -234,7 +238,7 @@ def _of_topic(
     }
 
 
-def _as_image(broker: BrokerDescription, *, minds_racks: bool) -> BrokerImage:
+def _as_image(broker: BrokerDescription, *, minds_racks: bool, is_cordoned: bool) -> BrokerImage:
     return BrokerImage(
         id=broker.id,
         broker_epoch=0,
@@ -243,6 +247,8 @@ def _as_image(broker: BrokerDescription, *, minds_racks: bool) -> BrokerImage:
         rack=broker.rack if minds_racks else None,
         host_label=_host_label(broker),
         fenced=bool(broker.fenced),
+        log_dirs=(NO_ID,),
+        cordoned_log_dirs=(NO_ID,) if is_cordoned else (),
     )
 
 

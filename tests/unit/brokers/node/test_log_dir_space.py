@@ -17,7 +17,7 @@ from brokers.wire.messages.group_offsets import (
 )
 from brokers.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.sim.files import ROOM
-from tests.unit.brokers.api.several import A, B, Several
+from tests.unit.brokers.api.several import A, B, Several, described
 
 ENOUGH, FULL = ROOM // 2, 20_000  # of free bytes, beside the default watermarks
 
@@ -63,6 +63,15 @@ def test_producers_are_refused_by_partition_and_taken_again() -> None:
     what = "log directory /b"
     stops = "refuses producers, and its followers stop copying"
     assert node.changes == [(what, stops), (what, "has room again")]
+
+
+def test_a_directory_that_gets_no_new_replicas_is_described_so() -> None:
+    """KIP-1066."""
+    node = Watched()
+    node.free(FULL)
+    assert [each.is_cordoned for each in described(node, version=5)] == [False, True, False]
+    node.free(ENOUGH)
+    assert not any(each.is_cordoned for each in described(node, version=5))
 
 
 def test_an_operator_is_warned_before_anybody_is_refused() -> None:

@@ -37,6 +37,7 @@ class Disks:
     copied: dict[int, str] = field(default_factory=dict)
     errors: list[int] = field(default_factory=list)
     denied: int = 0
+    cordoned: tuple[str, ...] = ()
 
     def answers(self) -> Answers:
         return {**self.region.answers(), 34: (2, self.alter), 35: (5, self.describe)}
@@ -54,7 +55,9 @@ class Disks:
                 if where == path and index in asked
             ]
             told = [DescribeLogDirsTopic(name="orders", partitions=here)]
-            results.append(DescribeLogDirsResult(log_dir=path, topics=told))
+            results.append(
+                DescribeLogDirsResult(log_dir=path, topics=told, is_cordoned=path in self.cordoned)
+            )
         return DescribeLogDirsResponse(results=results)
 
     def alter(self, request: Any) -> AlterReplicaLogDirsResponse:
@@ -112,6 +115,35 @@ def ask(region: DiskRegion, tmp_path: Path) -> Any:
         return region.run(command, "--reassignment-json-file", str(path), *options)
 
     return asked
+
+
+# --- generate ---
+
+
+def proposed_for(region: DiskRegion, brokers: str) -> Any:
+    arguments = ["generate", "--topics", "orders", "--disable-rack-aware", "--broker-list", brokers]
+    ran = region.run(*arguments, "--json")
+    assert ran.exit_code == 0, ran.output
+    return json.loads(ran.stdout)
+
+
+def test_a_proposal_leaves_out_brokers_whose_disks_are_nearly_full(region: DiskRegion) -> None:
+    region.disks[3].cordoned = ("/a", "/b")
+    region.disks[4].cordoned = ("/b",)
+    told = proposed_for(region, "1,3,4")
+    replicas = [each["replicas"] for each in told["proposed"]["partitions"]]
+    assert [sorted(each) for each in replicas] == [[1, 4], [1, 4]]
+    assert told["cordoned"] == [3]
+
+
+def test_a_nearly_full_broker_gets_replicas_where_no_other_is_left_and_it_is_said(
+    region: DiskRegion,
+) -> None:
+    region.disks[3].cordoned = ("/a", "/b")
+    told = proposed_for(region, "1,3")
+    assert {*told["proposed"]["partitions"][0]["replicas"]} == {1, 3}
+    ran = region.run("generate", "--topics", "orders", "--broker-list", "1,3")
+    assert "The disks of broker 3 are nearly full" in ran.stderr
 
 
 # --- execute ---
