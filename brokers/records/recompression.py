@@ -5,11 +5,13 @@ they move as one piece, so offsets, timestamps and sequences stay.
 """
 
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from struct import Struct
 from typing import Final
 
 import cramjam
+import zstandard
 
 from brokers.ids import Buffer
 from brokers.records.batch import (
@@ -35,6 +37,7 @@ _GZIP_WINDOW = 31  # zlib: 15 bits of window, with gzip's header and trailer
 _SNAPPY_BLOCK_BYTES = 32 * 1024  # of snappy-java
 _SNAPPY_HEADER = b"\x82SNAPPY\x00" + Struct(">ii").pack(1, 1)
 _LENGTH = Struct(">i")
+_idle_zstd: defaultdict[int, list[zstandard.ZstdCompressor]] = defaultdict(list)  # by level
 
 
 def recompressed(batch: Buffer, header: BatchHeader, codec: int, level: int) -> bytearray:
@@ -79,7 +82,16 @@ def _lz4(records: Buffer, level: int) -> Buffer:
 
 
 def _zstd(records: Buffer, level: int) -> Buffer:
-    return memoryview(cramjam.zstd.compress(records, level))
+    """A compressor is used again, as a new one touches some MB of memory; by one thread at a time."""
+    idle = _idle_zstd[level]
+    try:
+        compressor = idle.pop()
+    except IndexError:
+        compressor = zstandard.ZstdCompressor(level=level)
+    try:
+        return compressor.compress(records)
+    finally:
+        idle.append(compressor)
 
 
 _COMPRESSORS: Mapping[int, Callable[[Buffer, int], Buffer]] = {
