@@ -228,7 +228,8 @@ class CleaningLimits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CleanLog:
-    """Compact a log up to `bound`, or as far as its keys fit into memory -> `SegmentsCleaned`, at the end `LogCleaned`.
+    """Compact a log up to `bound`, or as far as its keys fit into memory -> `RecordsCompacted` and `SegmentsCleaned` of
+    each segment, at the end `LogCleaned`.
 
     Everything below `first_dirty_offset` is clean. Only segments that are sealed and synced are changed. With the last
     batch of each active producer its last sequence is kept. Deletion markers at and above `keep_markers_from`, which a

@@ -194,20 +194,27 @@ class SegmentSealed:
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentsCleaned:
-    """One cleaned segment has replaced those that begin in [base_offset, next_offset).
+class RecordsCompacted:
+    """A cleaned segment is about to replace others: from now on a reader may find that records are gone.
 
     `complete_from`: below it the whole cleaning may remove records. `markers_from`: one past the last deletion marker
-    that was removed with this segment, -1 if none was.
+    that is removed with this segment, -1 if none is.
     """
+
+    partition: TopicPartition
+    complete_from: Offset
+    markers_from: Offset = -1
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentsCleaned:
+    """One cleaned segment has replaced those that begin in [base_offset, next_offset)."""
 
     partition: TopicPartition
     base_offset: Offset
     next_offset: Offset
     size: int
     max_timestamp: Instant
-    complete_from: Offset
-    markers_from: Offset = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +331,7 @@ LogAnswer: TypeAlias = RangeRead | RangesFound | TimestampFound | DirectoriesMea
 Event: TypeAlias = (
     Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | DirectoryRefused
     | LogCopied | LogMoved | MoveInterrupted | CopyFailed
-    | Written | SegmentSealed | SegmentsCleaned | LogCleaned
+    | Written | SegmentSealed | RecordsCompacted | SegmentsCleaned | LogCleaned
     | RangeRead | RangesFound | TimestampFound | DirectoriesMeasured | TailSealed
     | StraysRemoved | StateSaved | StateLoaded
 )  # fmt: skip

@@ -28,7 +28,7 @@ class Completeness:
     markers_removed_at: Instant = -1
 
     def cleaned(self, complete_from: Offset, markers_from: Offset, now: Instant) -> None:
-        """Segments were replaced (`SegmentsCleaned`)."""
+        """Segments are about to be replaced (`RecordsCompacted`)."""
         self.complete_from = max(self.complete_from, complete_from)
         if markers_from >= 0:
             self.markers_from = max(self.markers_from, markers_from)

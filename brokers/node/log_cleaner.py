@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Changed, CleanLog, Effect
-from brokers.events import CleaningStats, LogCleaned, SegmentsCleaned
+from brokers.events import CleaningStats, LogCleaned, RecordsCompacted, SegmentsCleaned
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.log.cleanable import LogToClean, last_batches, log_to_clean
 from brokers.log.retention_hold import MarkerHold
@@ -121,13 +121,18 @@ class LogCleaner:
 
     # --- results ---
 
+    def records_compacted(self, event: RecordsCompacted, now: Instant) -> list[Effect]:
+        replica = self._partitions.get(event.partition)
+        if replica is not None and replica.log is not None:
+            replica.log.completeness.cleaned(event.complete_from, event.markers_from, now)
+        return []
+
     def segments_cleaned(self, event: SegmentsCleaned, now: Instant) -> list[Effect]:
         replica = self._partitions.get(event.partition)
         if replica is not None and replica.log is not None:
             replica.log.on_cleaned(
                 event.base_offset, event.next_offset, event.size, event.max_timestamp
             )
-            replica.log.completeness.cleaned(event.complete_from, event.markers_from, now)
         return []
 
     def cleaned(self, event: LogCleaned, now: Instant) -> list[Effect]:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from brokers.effects import CleanLog
-from brokers.events import Event, LogCleaned, SegmentsCleaned
+from brokers.events import Event, LogCleaned, RecordsCompacted, SegmentsCleaned
 from brokers.ids import Instant, TopicPartition
 from brokers.ports import DiskError, Files
 from brokers.storage.cleaning.cleaned_writing import CLEANED
@@ -22,7 +22,7 @@ from brokers.storage.cleaning.cleaning_plan import (
     CleaningPlan,
     PlannedSegment,
 )
-from brokers.storage.cleaning.swapping import Swap, Sync, swap_in
+from brokers.storage.cleaning.swapping import Swap, SwapStep, swap_in
 from brokers.storage.directories.log_dir_checkpoints import LogDirCheckpoints
 from brokers.storage.logs.appends import Performer
 from brokers.storage.logs.digests import Digests
@@ -156,7 +156,7 @@ class Cleanings:
 
     def _swap(
         self, partition: TopicPartition, cleaning: Cleaning, cleaned: CleanedSegment
-    ) -> Generator[Sync, None, list[Event]]:
+    ) -> Generator[SwapStep, None, list[Event]]:
         log, base, end = cleaning.log, cleaned.base_offset, cleaned.next_offset
         replaced = [each for each in self._sealed(log) if base <= each.base_offset < end]
         if not self._is_unchanged(cleaning, cleaned, replaced):
@@ -169,11 +169,9 @@ class Cleanings:
         complete_from, markers_from = cleaning.plan.end, cleaned.markers_from
         self._root.save_cleaned(partition, complete_from, markers_from)
         changed = partial(self._digests.replaced, partition)
-        segment = yield from swap_in(self.files, log, base, replaced, changed)
-        size, max_timestamp = segment.size, segment.max_timestamp
-        return [
-            SegmentsCleaned(partition, base, end, size, max_timestamp, complete_from, markers_from)
-        ]
+        begun = [RecordsCompacted(partition, complete_from, markers_from)]
+        segment = yield from swap_in(self.files, log, base, replaced, changed, begun)
+        return [SegmentsCleaned(partition, base, end, segment.size, segment.max_timestamp)]
 
     def end(
         self,

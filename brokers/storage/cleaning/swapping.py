@@ -15,7 +15,7 @@ These are Kafka's names; Kafka completes what is left here, and the other way ro
 """
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from brokers.events import Event
 from brokers.ids import Offset
@@ -38,8 +38,15 @@ SWAP: Final = ".swap"
 _BESIDE: Final = (INDEX, TIME_INDEX, DIGEST)
 
 
-# What makes a step durable, in any thread. Raises `DiskError`.
 Sync: TypeAlias = Callable[[], None]
+
+
+class SwapStep(NamedTuple):
+    """`sync` makes the step durable, in any thread, and raises `DiskError`; `events` are what the log must know before
+    the next step."""
+
+    sync: Sync
+    events: Sequence[Event] = ()
 
 
 class Swap:
@@ -47,7 +54,7 @@ class Swap:
 
     def __init__(
         self,
-        steps: Generator[Sync, None, list[Event]],
+        steps: Generator[SwapStep, None, list[Event]],
         failed: Callable[[DiskError], list[Event]],
     ) -> None:
         self._steps = steps
@@ -57,21 +64,21 @@ class Swap:
         self.is_over = False
 
     def advance(self) -> list[Event]:
-        """The next step; the last one returns what has happened."""
+        """The next step -> its events."""
         if self.is_over:
             return []
         try:
             if self._error is not None:
                 raise self._error
-            self._sync = next(self._steps)
+            self._sync, events = next(self._steps)
+            return list(events)
         except StopIteration as done:
             self.give_up()
-            events: list[Event] = done.value
-            return events
+            swapped: list[Event] = done.value
+            return swapped
         except (DiskError, BatchError) as error:
             self.give_up()
             return self._failed(DiskError(str(error)))
-        return []
 
     def sync(self) -> None:
         """Make the step durable."""
@@ -92,23 +99,25 @@ def swap_in(
     base: Offset,
     replaced: Sequence[LogSegment],
     changed: Callable[[], None],
-) -> Generator[Sync, None, LogSegment]:
-    """Steps 2 to 4, each with what must run before the next one -> the new segment. Raises `DiskError`, `BatchError`.
+    begun: Sequence[Event] = (),
+) -> Generator[SwapStep, None, LogSegment]:
+    """Steps 2 to 4 -> the new segment. Raises `DiskError`, `BatchError`.
 
-    `changed` is called when the log has other segments, and when the new one has its name.
+    `changed` is called when the log has other segments, and when the new one has its name. `begun` are the events of
+    step 2, after which the log is still read from the old segments.
     """
     path = f"{log.directory}/{file_name(base, LOG)}"
-    yield files.begin_changes([], [(path + CLEANED, path + SWAP)])
+    yield SwapStep(files.begin_changes([], [(path + CLEANED, path + SWAP)]), begun)
     gone = _files_of(log.directory, base, [each.base_offset for each in replaced])
     removed, renames = log.discard_replaced(gone, path)
     sync = files.begin_changes(removed, [*renames, *_new_indexes(files, log.directory, base)])
     segment = log.replace(replaced, SWAP)
     changed()
-    yield sync
+    yield SwapStep(sync)
     sync = files.begin_changes([], [(path + SWAP, path)])
     log.replacement_named(segment, SWAP)
     changed()
-    yield sync
+    yield SwapStep(sync)
     return segment
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.effects import Changed, CleanLog
-from brokers.events import CleaningStats, LogCleaned, SegmentsCleaned
+from brokers.events import CleaningStats, LogCleaned, RecordsCompacted, SegmentsCleaned
 from brokers.ids import TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
@@ -159,8 +159,9 @@ def test_results_of_a_log_that_is_gone_change_nothing() -> None:
     (effect,) = node.tick(NOW + BACKOFF)
     node.cleaner.forget(effect.partition)
     replica.log = None
-    swapped = SegmentsCleaned(effect.partition, 0, 90, 5, NOW, 90)
+    swapped = SegmentsCleaned(effect.partition, 0, 90, 5, NOW)
     assert node.cleaner.segments_cleaned(swapped, NOW) == []
+    assert node.cleaner.records_compacted(RecordsCompacted(effect.partition, 90), NOW) == []
     assert node.cleaner.cleaned(LogCleaned(effect.partition, 90), NOW) == []
 
 
@@ -168,7 +169,7 @@ def test_segments_and_retention_follow_a_cleaning() -> None:
     node = Node()
     config = replace(LogConfig(compact=True), retention_bytes=150)
     replica = node.hold("a", clean=0, dirty=9, config=config)
-    node.cleaner.segments_cleaned(SegmentsCleaned(replica.partition, 0, 90, 60, NOW, 90), NOW)
+    node.cleaner.segments_cleaned(SegmentsCleaned(replica.partition, 0, 90, 60, NOW), NOW)
     log = replica.require_log()
     assert [(each.base_offset, each.size) for each in log.segments] == [(0, 60), (90, 100)]
     assert (

@@ -18,6 +18,7 @@ from brokers.events import (
     LogFailed,
     LogOpened,
     RangeRead,
+    RecordsCompacted,
     SegmentsCleaned,
     SegmentSealed,
     TimestampFound,
@@ -102,11 +103,12 @@ class Driver:
                 self.log.on_written(event.next_offset)
             elif isinstance(event, SegmentSealed):
                 self.log.on_sealed(event.base_offset, event.size)
+            elif isinstance(event, RecordsCompacted):
+                self.log.completeness.cleaned(event.complete_from, event.markers_from, NOW)
             elif isinstance(event, SegmentsCleaned):
                 self.log.on_cleaned(
                     event.base_offset, event.next_offset, event.size, event.max_timestamp
                 )
-                self.log.completeness.cleaned(event.complete_from, event.markers_from, NOW)
             elif isinstance(event, LogCleaned) and event.next_offset is not None:
                 self.log.cleaner_offset = event.next_offset
             elif isinstance(event, LogFailed):

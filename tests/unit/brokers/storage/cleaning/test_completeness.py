@@ -73,6 +73,25 @@ def test_a_cleaning_that_a_crash_ended_is_remembered_once_a_segment_is_replaced(
     assert lacks(driver) == (bases[-1], 0)
 
 
+def test_a_log_knows_of_a_gap_before_anybody_can_read_it() -> None:
+    driver = new(AT_ONCE)
+    keyed(driver, (b"a", b"1"), (b"b", b"1"))
+    keyed(driver, (b"a", None))
+    keyed(driver, (b"c", b"1"))
+    rolled(driver)
+    driver.clean(now=NOW)
+    keyed(driver, (b"c", b"2"))
+    rolled(driver)
+    driver.begin_cleaning(now=NOW + 1)
+    seen = []
+    for _ in driver.cleaning_steps():
+        offsets = [offset for offset, *_ in sealed(driver)]
+        seen.append(offsets)
+        if offsets != [1, 2, 3, 5]:
+            assert lacks(driver) == (6, 3)
+    assert seen[0] == [1, 2, 3, 5] and seen[-1] == [1, 5]
+
+
 def test_a_removed_marker_is_remembered() -> None:
     driver = new(AT_ONCE)
     keyed(driver, (b"a", b"1"), (b"b", b"1"))
