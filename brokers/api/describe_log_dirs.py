@@ -1,7 +1,8 @@
 """DescribeLogDirs (key 35): each log directory, whether it is online, and the bytes of each partition (KIP-113).
 
-Versions 1-5; from version 4 on with the sizes of the volumes (KIP-827), which the host measures; from version 5 on with
-whether it takes new replicas (KIP-1066).
+Versions 1-5; from version 2 on with what each log lacks because of compaction, in tags of our own, for audits; from
+version 4 on with the sizes of the volumes (KIP-827), which the host measures; from version 5 on with whether it takes
+new replicas (KIP-1066).
 """
 
 from collections.abc import Iterable
@@ -97,7 +98,13 @@ class DescribeLogDirsHandler:
         if replica is None or replica.log is None:
             return None
         if own.home(partition) == directory.id:
-            return DescribeLogDirsPartition(partition_index=index, partition_size=replica.log.size)
+            lacks = replica.log.completeness
+            return DescribeLogDirsPartition(
+                partition_index=index,
+                partition_size=replica.log.size,
+                complete_from=lacks.complete_from,
+                markers_from=lacks.markers_from,
+            )
         future = own.futures.get(partition)
         if future is None or future.directory != directory.id:
             return None

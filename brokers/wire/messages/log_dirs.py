@@ -163,7 +163,14 @@ class DescribeLogDirsTopic(Message):
 
 
 class DescribeLogDirsPartition(Message):
-    __slots__ = ("partition_index", "partition_size", "offset_lag", "is_future_key")
+    __slots__ = (
+        "partition_index",
+        "partition_size",
+        "offset_lag",
+        "is_future_key",
+        "complete_from",
+        "markers_from",
+    )
 
     def __init__(
         self,
@@ -172,8 +179,12 @@ class DescribeLogDirsPartition(Message):
         partition_size: int = 0,
         offset_lag: int = 0,
         is_future_key: bool = False,
+        complete_from: int = -1,
+        markers_from: int = -1,
     ) -> None:
         self.partition_index = partition_index
         self.partition_size = partition_size
         self.offset_lag = offset_lag
         self.is_future_key = is_future_key
+        self.complete_from = complete_from
+        self.markers_from = markers_from

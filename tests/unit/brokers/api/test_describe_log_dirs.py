@@ -3,7 +3,7 @@
 import pytest
 
 from brokers.errors import KafkaError
-from brokers.events import LogFailed
+from brokers.events import LogFailed, RecordsCompacted
 from brokers.ids import LOST_DIRECTORY, TopicPartition
 from brokers.wire.messages.log_dirs import DescribableLogDirTopic
 from tests.sim.files import ROOM
@@ -25,6 +25,18 @@ def test_every_log_at_every_version(version: int) -> None:
     assert held(directory) == {("a", 0), ("a", 1), ("b", 0)}
     volume = (ROOM, ROOM) if version >= 4 else (-1, -1)
     assert (directory.total_bytes, directory.usable_bytes) == volume
+
+
+@pytest.mark.parametrize(("version", "told"), [(1, (-1, -1)), (2, (7, 5)), (5, (7, 5))])
+def test_what_a_log_lacks_because_of_compaction(version: int, told: tuple[int, int]) -> None:
+    node = node_with_logs()
+    partition = TopicPartition("b", 0)
+    node.feed(RecordsCompacted(partition, complete_from=7, markers_from=5))
+    (directory,) = described(node, None, version)
+    (b,) = next(each.partitions for each in directory.topics if each.name == "b")
+    assert (b.complete_from, b.markers_from) == told
+    other = next(each.partitions for each in directory.topics if each.name == "a")[0]
+    assert (other.complete_from, other.markers_from) == ((0, 0) if version > 1 else (-1, -1))
 
 
 def test_only_what_is_asked_for_exists_and_is_online() -> None:
