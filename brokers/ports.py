@@ -154,6 +154,11 @@ class Files(Protocol):
     def remove_several(self, paths: Sequence[str]) -> None:
         """Remove files of one directory, with one sync of it. A crash before the end leaves any of them."""
 
+    def begin_removal(self, paths: Sequence[str]) -> Callable[[], None]:
+        """Remove files of one directory, or one directory with everything in it; their names are gone at once. The
+        result gives back the space and makes that durable, in any thread, and raises `DiskError`. A crash before its
+        end leaves any of them."""
+
     def rename_several(self, renames: Sequence[tuple[str, str]]) -> None:
         """Rename files of one directory, each to a name that may be another's, with one sync of it. A crash before the
         end leaves any of them."""

@@ -1,8 +1,9 @@
 """The real disk behind the `Files` port: one data directory, plain system calls, a bounded cache of open files.
 
 Called from the node's loop, except `sync`, `touch`, `reader` and `writer`, which a worker thread may call while the
-loop appends to the same file: they open the file themselves and share only a set of names and its lock, as the result
-of `begin_changes` does. That of `begin_append` writes to the file that the loop opened, which stays open until then.
+loop appends to the same file: they open the file themselves and share only a set of names and its lock, as the results
+of `begin_changes` and `begin_removal` do. That of `begin_append` writes to the file that the loop opened, which stays
+open until then.
 """
 
 import os
@@ -17,12 +18,13 @@ from threading import RLock
 from weakref import WeakSet
 
 from brokers.ids import Buffer, Buffers
-from brokers.ports import SyncError, Volume
+from brokers.ports import DiskError, SyncError, Volume
 from brokers.shell.appending import DiskAppending, append_all, write_all
 from brokers.shell.handles import DiskRange, Handle, read_at
 from brokers.shell.preallocation import preallocate
 from brokers.shell.refusals import refusal, refusals
 from brokers.shell.streams import DiskReader, DiskWriter
+from brokers.shell.unlinking import close_all, unlink
 
 OPEN_FILES_MAX = 2048
 _TEMPORARY_SUFFIX = ".tmp"
@@ -186,6 +188,22 @@ class DiskFiles:
                 self.close(path)
                 with suppress(FileNotFoundError):
                     os.unlink(self._path(path))
+        self._sync_folders(paths)
+
+    def begin_removal(self, paths: Sequence[str]) -> Callable[[], None]:
+        held: list[int] = []
+        try:
+            for path in paths:
+                with refusals(path):
+                    self.close(path)
+                    unlink(self._path(path), held)
+        except DiskError:
+            close_all(held)
+            raise
+        return partial(self._end_removal, held, paths)
+
+    def _end_removal(self, held: list[int], paths: Sequence[str]) -> None:
+        close_all(held)
         self._sync_folders(paths)
 
     def rename_several(self, renames: Sequence[tuple[str, str]]) -> None:

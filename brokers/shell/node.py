@@ -3,7 +3,8 @@
 Reads and most writes are done in the loop, in the page cache. Big writes that the core does not wait for are done in a
 worker thread: the kernel needs more time to find pages for them than the core for all else. Syncs are done in worker
 threads, one at a time per partition, so that appends made meanwhile share the next one. One more thread writes the
-digests of sealed segments, slowly. Logs are compacted in processes of their own.
+digests of sealed segments, slowly, and one gives back the space of what was deleted. Logs are compacted in processes of
+their own.
 """
 
 import asyncio
@@ -75,6 +76,7 @@ class Node:
         self._threads = ThreadPoolExecutor(SYNC_THREADS, thread_name_prefix="sync")
         self._digesters = ThreadPoolExecutor(1, thread_name_prefix="digest")
         self._writers = ThreadPoolExecutor(WRITE_THREADS, thread_name_prefix="write")
+        self._removers = ThreadPoolExecutor(1, thread_name_prefix="remove")
         self._cleaners = Cleaners(storage, self._feed_result, self._threads)
         self._loop = asyncio.get_running_loop()
         self.serving: asyncio.Future[None] = self._loop.create_future()
@@ -240,7 +242,12 @@ class Node:
 
     def _remove(self, discarded: DelayedRemoval) -> None:
         if not self._stopping:
-            self._feed_result(discarded.remove)
+            future = self._loop.run_in_executor(self._removers, discarded.begin())
+            future.add_done_callback(self._removed)
+
+    def _removed(self, done: "asyncio.Future[list[Any]]") -> None:
+        if not done.cancelled():
+            self._feed_result(done.result)
 
     def _on_ready(self) -> None:
         _resolve(self.serving)
@@ -287,8 +294,8 @@ class Node:
         for writing in self._digesting.values():
             writing.give_up()
         await self._cleaners.stop()
-        shutdown = partial(self._digesters.shutdown, cancel_futures=True)
-        await self._loop.run_in_executor(None, shutdown)
+        for each in (self._digesters, self._removers):
+            await self._loop.run_in_executor(None, partial(each.shutdown, cancel_futures=True))
         await self._loop.run_in_executor(None, self._writers.shutdown)
         await self._loop.run_in_executor(None, self._threads.shutdown)
         if self.ready.done():  # before that, some logs are not recovered: no clean shutdown

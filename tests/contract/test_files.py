@@ -223,6 +223,22 @@ def test_removing_takes_a_directory_with_all_in_it_and_nothing_else(files: Files
     assert list(files.list("")) == []
 
 
+def test_what_a_removal_begins_with_is_gone_at_once_and_its_name_is_free(files: Files) -> None:
+    for path in ("topic-0/log", "topic-0/inner/log", "topic-1/log", "topic-1/index"):
+        files.make_directory(path.rpartition("/")[0])
+        files.append(path, [b"data"])
+    held = files.refer("topic-0/log", 0, 4)
+    of_a_folder = files.begin_removal(["topic-0"])
+    of_files = files.begin_removal(["topic-1/log", "topic-1/gone"])
+    assert (list(files.list("")), list(files.list("topic-1"))) == (["topic-1"], ["index"])
+    files.make_directory("topic-0")
+    files.append("topic-0/log", [b"new"])
+    of_a_folder()
+    of_files()
+    assert bytes(files.read("topic-0/log", 0, 9)) == b"new"
+    assert bytes(held) == b"data"
+
+
 def test_a_removed_file_begins_anew(files: Files) -> None:
     files.append("log", [b"old"])
     files.remove("log")

@@ -249,6 +249,10 @@ class SimFiles:
         for path in paths:
             self.remove(path)
 
+    def begin_removal(self, paths: Sequence[str]) -> Callable[[], None]:
+        self.remove_several(paths)
+        return lambda: None
+
     def rename_several(self, renames: Sequence[tuple[str, str]]) -> None:
         for path, new_path in renames:
             self.rename(path, new_path)

@@ -1,11 +1,12 @@
 """Removes the files of deleted segments, and the folders of deleted logs, some time after they were renamed.
 
 The delay is `file.delete.delay.ms`: whoever opens a file by its name has so long for it. The host waits: it takes
-each `DelayedRemoval` from `waiting` and calls `remove` after its delay. What the end of a process leaves is removed
+each `DelayedRemoval` from `waiting` and calls `begin` after its delay. What the end of a process leaves is removed
 at the next start: files when their log is opened, folders when the directory is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -23,9 +24,12 @@ class DelayedRemoval:
         self.paths = paths
         self.delay_ms = delay_ms
 
+    def begin(self) -> Callable[[], list[Event]]:
+        """Remove what no later deletion has taken over. The result gives back the space, in any thread."""
+        return self._removals.begin(self)
+
     def remove(self) -> list[Event]:
-        """Remove what no later deletion has taken over."""
-        return self._removals.remove(self)
+        return self.begin()()
 
 
 class Removals:
@@ -81,20 +85,28 @@ class Removals:
             path.removeprefix(prefix) for path in self._pending if path.startswith(prefix)
         )
 
-    def remove(self, discarded: DelayedRemoval) -> list[Event]:
+    def begin(self, discarded: DelayedRemoval) -> Callable[[], list[Event]]:
         """The delay of these is over."""
         paths = [path for path in discarded.paths if self._pending.get(path) is discarded]
         for path in paths:
             del self._pending[path]
         try:
-            found = [path for path in paths if self._files.exists(path)]
-            if any("/" not in path for path in found):
-                self._files.remove(found[0])  # a folder
-            else:
-                self._files.remove_several(found)
+            give_back = self._files.begin_removal(
+                [each for each in paths if self._files.exists(each)]
+            )
         except DiskError as error:
-            return [DirectoryRefused(str(error), self._directory)]
+            return partial(self._refused, error)
+        return partial(self._end, give_back)
+
+    def _end(self, give_back: Callable[[], None]) -> list[Event]:
+        try:
+            give_back()
+        except DiskError as error:
+            return self._refused(error)
         return []
+
+    def _refused(self, error: DiskError) -> list[Event]:
+        return [DirectoryRefused(str(error), self._directory)]
 
     def end(self) -> None:
         """Remove nothing any more: the next start does, or the directory has failed."""

@@ -9,6 +9,7 @@ import pytest
 
 from brokers.ports import DiskError, SyncError
 from brokers.shell.files import DiskFiles
+from brokers.shell.unlinking import HELD_MAX, WORTH_BYTES
 
 
 def open_descriptors(directory: Path) -> int:
@@ -216,3 +217,32 @@ def test_a_range_of_a_renamed_file_knows_that_it_was_cut(tmp_path: Path) -> None
     files.begin_changes([], [("log.swap", "log")])()
     files.truncate("log", 5)
     assert cut.is_cut
+
+
+def test_a_removal_gives_back_the_space_of_large_files_in_another_thread(tmp_path: Path) -> None:
+    files = DiskFiles(tmp_path)
+    files.make_directory("topic-0")
+    for name in ("0.log", "0.index", "1.log"):
+        files.append(f"topic-0/{name}", [bytes(10 if name == "0.index" else WORTH_BYTES)])
+    give_back = files.begin_removal(["topic-0"])
+    assert list(files.list("")) == []
+    assert open_descriptors(tmp_path) == 2
+    thread = threading.Thread(target=give_back)
+    thread.start()
+    thread.join()
+    assert open_descriptors(tmp_path) == 0
+
+
+def test_a_removal_holds_few_descriptors_and_none_once_it_was_refused(tmp_path: Path) -> None:
+    files = DiskFiles(tmp_path)
+    for number in range(HELD_MAX + 2):
+        (tmp_path / f"{number}.log").touch()
+        os.truncate(tmp_path / f"{number}.log", WORTH_BYTES)
+    names = list(files.list(""))
+    with pytest.raises(DiskError):
+        files.begin_removal([*names[:2], "n" * 300])
+    assert open_descriptors(tmp_path) == 0
+    give_back = files.begin_removal(names)
+    assert open_descriptors(tmp_path) == HELD_MAX
+    give_back()
+    assert (list(files.list("")), open_descriptors(tmp_path)) == ([], 0)

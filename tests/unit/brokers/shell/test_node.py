@@ -4,11 +4,13 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from brokers.effects import Append, Changed, End, OpenLog, Roll, Serve, TrimLog
-from brokers.events import LogOpened, SegmentSealed, TimeReached
+from brokers.events import DirectoryRefused, LogOpened, SegmentSealed, TimeReached
+from brokers.ports import DiskError
 from brokers.records.batch import parse_header
 from brokers.region import Ready
 from brokers.shell.clock import Clock
@@ -230,6 +232,38 @@ def trimming(delay_ms: int) -> Recorder:
         return [*effects, TrimLog(TP, 1)] if effects else []
 
     return Recorder(answer)
+
+
+class Slow(SimFiles):
+    """Space is given back by `by`, and the disk refuses that."""
+
+    by: int = 0
+
+    def begin_removal(self, paths: Sequence[str]) -> Callable[[], None]:
+        def give_back() -> None:
+            self.by = threading.get_ident()
+            raise DiskError("Input/output error")
+
+        return give_back
+
+
+def test_what_was_deleted_gives_back_its_space_beside_the_loop_and_a_refusal_is_reported() -> None:
+    async def run() -> None:
+        node = Node(core, Storage(files, directory=UUID(int=7)), Clock())
+        node.feed("start")
+        await asyncio.wait_for(refused.wait(), 60)
+        await node.stop()
+
+    def answer(event: Any) -> list[Any]:
+        if isinstance(event, DirectoryRefused):
+            assert event.directory == UUID(int=7)
+            refused.set()
+        return deleting.step(event, 0)
+
+    files, refused, deleting = Slow(), asyncio.Event(), trimming(1)
+    core = Recorder(answer)
+    asyncio.run(run())
+    assert files.by not in (0, threading.get_ident())
 
 
 def test_a_deleted_segment_is_removed_after_its_delay() -> None:
