@@ -1,16 +1,16 @@
 """The records of many batches as columns: what compaction asks of each one, at a small part of a loop's cost.
 
-One short loop finds where each record begins, as only the length of one says where the next is. Everything else is read
-for all of them at once. Imports numpy, which a node does without: for the cleaner's process.
+Only the length of a record says where the next one is. Of many batches the first records are found together, then the
+second ones, and so on; what is left of a few long batches is walked through by one short loop. Everything else is read
+for all records at once, when it is asked for. Imports numpy, which a node does without: for the cleaner's process.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from functools import cached_property
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brokers.ids import Offset
 from brokers.records.raw_records import (
     NULL,
     NUMBER_BYTES_MAX,
@@ -21,88 +21,165 @@ from brokers.records.raw_records import (
 
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Octets = NDArray[np.uint8]
 
-# The records of one batch: [start, end) of decompressed bytes, their count, base offset and last offset delta.
-Span: TypeAlias = tuple[int, int, int, Offset, int]
+_TOGETHER_MIN: Final = 256  # batches; of fewer the loop is faster
+# How far a record reaches by the first of two bytes of its length, these two among them.
+_HOPS: Final = tuple(2 + ((first & 0x7F) >> 1) for first in range(256))
 
 
-class RecordColumns(NamedTuple):
-    """One row a record, in the order of the log. Record i is `data[starts[i]:ends[i]]` with its length before it;
-    `bodies` is where its attributes lie, `batches` the number of its span. `key_starts` is -1 without a key."""
+class Spans(NamedTuple):
+    """One row a batch: [start, end) of its decompressed records, their count, base offset, last offset delta."""
 
-    data: bytes
     starts: Numbers
     ends: Numbers
-    bodies: Numbers
-    batches: Numbers
-    offsets: Numbers
-    time_deltas: Numbers
-    key_starts: Numbers
-    key_ends: Numbers
-    has_value: Flags
-
-    def keys(self, rows: Numbers) -> list[bytes]:
-        """The keys of these records, which have one."""
-        data = self.data
-        starts, ends = self.key_starts[rows].tolist(), self.key_ends[rows].tolist()
-        return [data[start:end] for start, end in zip(starts, ends, strict=True)]
+    counts: Numbers
+    base_offsets: Numbers
+    last_offset_deltas: Numbers
 
 
-def record_columns(data: bytes, spans: Sequence[Span]) -> RecordColumns:
-    """Of all records in `data`. Raises `BatchError` where `raw_records` would."""
-    _, _, counts, bases, _ = zip(*spans, strict=True)
-    batches = np.repeat(np.arange(len(spans)), counts)
-    starts = np.array(_starts(data, spans), np.int64)
-    octets = np.frombuffer(data, np.uint8)
-    lengths, bodies = _varints(octets, starts, NUMBER_BYTES_MAX)
-    ends = bodies + (lengths >> 1)
-    times, position = _varints(octets, bodies + 1, TIME_BYTES_MAX)
-    deltas, position = _varints(octets, position, NUMBER_BYTES_MAX)
-    _check_deltas(deltas, batches, spans)
-    key_lengths, key_starts = _varints(octets, position, NUMBER_BYTES_MAX)
-    is_keyed = octets.take(position, mode="clip") != NULL  # -1 in more than one byte is damage
-    key_ends = key_starts + np.where(is_keyed, key_lengths >> 1, 0)
-    if ((lengths & 1) | (key_lengths & 1 & is_keyed)).any():
-        raise damaged("a record or its key has no length")
-    if (key_ends >= ends).any():
-        raise damaged("a record's key is longer than the record")
-    return RecordColumns(
-        data,
-        starts,
-        ends,
-        bodies,
-        batches,
-        np.array(bases, np.int64)[batches] + (deltas >> 1),
-        _signed(times),
-        np.where(is_keyed, key_starts, -1),
-        key_ends,
-        octets.take(key_ends) != NULL,
-    )
+class RecordColumns:
+    """One row a record, in the order of the log. Record i is `data[starts[i]:ends[i]]` with its length before it;
+    `bodies` is where its attributes lie, `batches` the number of its span.
+
+    Every column raises `BatchError` where `raw_records` would find damage in what it is made of.
+    """
+
+    def __init__(self, data: bytes, spans: Spans) -> None:
+        self.data = data
+        self.spans = spans
+        self.octets: Octets = np.frombuffer(data, np.uint8)
+        self.batches: Numbers = np.repeat(np.arange(len(spans.counts)), spans.counts)
+        self.starts = _starts(data, self.octets, spans)
+        first = self.octets.take(self.starts, mode="clip")
+        if np.count_nonzero(first & 1):
+            raise damaged("a record has no length")
+        self.ends = self.starts + 0
+        self.ends[:-1] = self.starts[1:]
+        self.ends[np.cumsum(spans.counts)[spans.counts > 0] - 1] = spans.ends[spans.counts > 0]
+
+    @cached_property
+    def bodies(self) -> Numbers:
+        return _after(self.octets, self.starts, NUMBER_BYTES_MAX)
+
+    @cached_property
+    def _deltas_at(self) -> Numbers:
+        return _after(self.octets, self.bodies + 1, TIME_BYTES_MAX)
+
+    @cached_property
+    def _deltas(self) -> tuple[Numbers, Numbers]:
+        """(twice the offset of each record in its batch, the positions of the lengths of the keys)."""
+        deltas, after = _varints(self.octets, self._deltas_at, NUMBER_BYTES_MAX)
+        _check_deltas(deltas, self.batches, self.spans)
+        return deltas, after
+
+    @cached_property
+    def offsets(self) -> Numbers:
+        return self.spans.base_offsets[self.batches] + (self._deltas[0] >> 1)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the batches have a record at each of their offsets: then `dense_offsets` has them."""
+        return bool((self.spans.counts == self.spans.last_offset_deltas + 1).all())
+
+    @property
+    def dense_offsets(self) -> Numbers:
+        """The only ones that are possible in sound batches that are dense; nothing is read."""
+        counts = self.spans.counts
+        first_rows = np.cumsum(counts) - counts
+        return np.arange(len(self.starts)) + (self.spans.base_offsets - first_rows)[self.batches]
+
+    @cached_property
+    def _keys(self) -> tuple[Numbers, Numbers]:
+        position = self._deltas[1]
+        lengths, starts = _varints(self.octets, position, NUMBER_BYTES_MAX)
+        # -1 in more than one byte is damage
+        is_keyed = self.octets.take(position, mode="clip") != NULL
+        ends = starts + np.where(is_keyed, lengths >> 1, 0)
+        if np.count_nonzero(lengths & 1 & is_keyed):
+            raise damaged("a key has no length")
+        if np.count_nonzero(ends >= self.ends):
+            raise damaged("a record's key is longer than the record")
+        return np.where(is_keyed, starts, -1), ends
+
+    @property
+    def key_starts(self) -> Numbers:
+        """-1 without a key."""
+        return self._keys[0]
+
+    @property
+    def key_ends(self) -> Numbers:
+        return self._keys[1]
+
+    @cached_property
+    def has_value(self) -> Flags:
+        found: Flags = self.octets.take(self.key_ends) != NULL
+        return found
+
+    def time_deltas(self, rows: Numbers) -> Numbers:
+        """The timestamps of these records above those of their batches."""
+        return _signed(_varints(self.octets, self.bodies[rows] + 1, TIME_BYTES_MAX)[0])
 
 
-def _starts(data: bytes, spans: Sequence[Span]) -> list[int]:
-    starts: list[int] = []
-    add = starts.append
-    try:
-        for position, end, count, _, _ in spans:
-            for _ in range(count):
-                add(position)
-                length = data[position]
-                if length < 0x80:
-                    position += 1 + (length >> 1)
-                elif (second := data[position + 1]) < 0x80:
-                    position += 2 + ((length & 0x7F | second << 7) >> 1)
-                else:
-                    length, position = unsigned_varint(data, position)
-                    position += length >> 1
-            if position != end:
-                raise damaged("the records are not as long as their batch")
-    except IndexError:
-        raise damaged("the records are cut short") from None
+def _starts(data: bytes, octets: Octets, spans: Spans) -> Numbers:
+    counts = spans.counts
+    first_rows = np.cumsum(counts) - counts
+    starts = np.zeros(int(counts.sum()), np.int64)
+    rows, at, step = np.arange(len(counts)), spans.starts, 0
+    while True:
+        is_over = counts[rows] == step
+        if np.count_nonzero(at[is_over] != spans.ends[rows[is_over]]):
+            raise damaged("the records are not as long as their batch")
+        rows, at = rows[~is_over], at[~is_over]
+        if rows.size < _TOGETHER_MIN:
+            break
+        starts[first_rows[rows] + step] = at
+        lengths, bodies = _varints(octets, at, NUMBER_BYTES_MAX)
+        at = bodies + (lengths >> 1)
+        step += 1
+    for row, position in zip(rows.tolist(), at.tolist(), strict=True):
+        first = int(first_rows[row])
+        found = _walk(data, position, int(spans.ends[row]), int(counts[row]) - step)
+        starts[first + step : first + int(counts[row])] = found
     return starts
 
 
-def _varints(octets: NDArray[np.uint8], at: Numbers, bytes_max: int) -> tuple[Numbers, Numbers]:
+def _walk(data: bytes, position: int, end: int, count: int) -> list[int]:
+    """Where each of the `count` records begins that lie in [position, end)."""
+    starts: list[int] = []
+    add, hops = starts.append, _HOPS
+    try:
+        for _ in range(count):
+            add(position)
+            first = data[position]
+            if first < 0x80:
+                position += 1 + (first >> 1)
+            elif (second := data[position + 1]) < 0x80:
+                position += hops[first] + (second << 6)
+            else:
+                length, position = unsigned_varint(data, position)
+                position += length >> 1
+    except IndexError:
+        raise damaged("the records are cut short") from None
+    if position != end:
+        raise damaged("the records are not as long as their batch")
+    return starts
+
+
+def _after(octets: Octets, at: Numbers, bytes_max: int) -> Numbers:
+    """The positions after the varints at these."""
+    after = at + 1
+    more, count = (octets.take(at, mode="clip") >= 0x80).nonzero()[0], 1
+    while more.size:
+        if count >= bytes_max:
+            raise _too_long()
+        next_at = after[more]
+        after[more] = next_at + 1
+        more, count = more[octets.take(next_at, mode="clip") >= 0x80], count + 1
+    return after
+
+
+def _varints(octets: Octets, at: Numbers, bytes_max: int) -> tuple[Numbers, Numbers]:
     """The unsigned varints at these positions -> (their 64 bits, the positions after them).
 
     One that reaches past the end is not noticed here: what follows it lies past the end, too.
@@ -110,15 +187,20 @@ def _varints(octets: NDArray[np.uint8], at: Numbers, bytes_max: int) -> tuple[Nu
     octet = octets.take(at, mode="clip")
     values = (octet & 0x7F).astype(np.int64)
     after = at + 1
-    more, shift = np.flatnonzero(octet >= 0x80), 7
+    more, shift = (octet >= 0x80).nonzero()[0], 7
     while more.size:
         if shift >= 7 * bytes_max:
-            raise damaged("a number of more bits than it may have")
-        octet = octets.take(after[more], mode="clip")
+            raise _too_long()
+        next_at = after[more]
+        octet = octets.take(next_at, mode="clip")
         values[more] |= (octet & 0x7F).astype(np.int64) << shift
-        after[more] += 1
+        after[more] = next_at + 1
         more, shift = more[octet >= 0x80], shift + 7
     return values, after
+
+
+def _too_long() -> Exception:
+    return damaged("a number of more bits than it may have")
 
 
 def _signed(values: Numbers) -> Numbers:
@@ -127,13 +209,12 @@ def _signed(values: Numbers) -> Numbers:
     return halves ^ -(values & 1)
 
 
-def _check_deltas(deltas: Numbers, batches: Numbers, spans: Sequence[Span]) -> None:
+def _check_deltas(deltas: Numbers, batches: Numbers, spans: Spans) -> None:
     """Offsets ascend within their batch."""
-    last = np.array([each[-1] for each in spans], np.int64)
     is_same_batch = batches[1:] == batches[:-1]
     if (
-        (deltas & 1).any()
-        or (deltas >> 1 > last[batches]).any()
-        or (is_same_batch & (deltas[1:] <= deltas[:-1])).any()
+        np.count_nonzero(deltas & 1)
+        or np.count_nonzero(deltas >> 1 > spans.last_offset_deltas[batches])
+        or np.count_nonzero(is_same_batch & (deltas[1:] <= deltas[:-1]))
     ):
         raise damaged("a record's offset lies outside its batch")

@@ -6,34 +6,23 @@ of deletion markers is written as the base timestamp of a batch with a bit in it
 may go.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
-
 import numpy as np
 
 from brokers.ids import Offset
-from brokers.records.batch import BatchHeader
-from brokers.records.record_columns import Flags, RecordColumns, record_columns
-from brokers.storage.cleaning.batch_reading import Opened, ReadBatch, ReadBatches, opened
+from brokers.records.record_columns import Flags, Numbers, RecordColumns
+from brokers.storage.cleaning.batch_columns import BatchColumns
+from brokers.storage.cleaning.batch_reading import Opened, opened
 from brokers.storage.cleaning.batch_rebuilding import (
-    NOTHING,
-    Left,
+    DELETE_HORIZON,
     Rebuilding,
     delete_horizon,
-    emptied,
-    unchanged,
     with_horizon,
 )
 from brokers.storage.cleaning.cleaning_plan import CleaningPlan
+from brokers.storage.cleaning.key_hashes import key_hashes
 from brokers.storage.cleaning.last_records import LastRecords
+from brokers.storage.cleaning.left_batches import LeftBatches
 from brokers.storage.cleaning.offset_map import OffsetMap
-
-
-class ToFilter(NamedTuple):
-    """A data batch that was not aborted. `keep_empty`: at least its header must stay."""
-
-    batch: ReadBatch
-    keep_empty: bool
 
 
 class BatchFilter:
@@ -46,97 +35,101 @@ class BatchFilter:
         self._last = last
         self._end = end
         self._plan = plan
-        self._now = plan.now
         self._horizon = plan.now + plan.delete_retention_ms
 
-    def _is_over(self, header: BatchHeader) -> bool:
-        """Whether the markers of a batch may go."""
-        horizon = delete_horizon(header)
-        if horizon is None or horizon > self._now:
-            return False
-        is_held = header.next_offset > self._plan.keep_markers_from
-        return not is_held or horizon + self._plan.keep_markers_ms <= self._now
+    def _are_over(self, chunk: BatchColumns, rows: Numbers) -> Flags:
+        """Whether the markers of these batches may go."""
+        plan, horizons = self._plan, chunk.column("base_timestamp")[rows]
+        is_set = (chunk.attributes[rows] & DELETE_HORIZON) != 0
+        is_held = chunk.next_offsets[rows] > plan.keep_markers_from
+        bound = np.where(is_held, plan.now - plan.keep_markers_ms, plan.now)
+        found: Flags = is_set & (horizons <= plan.now) & (horizons <= bound)
+        return found
 
-    def concerns(self, header: BatchHeader) -> bool:
-        """Whether the records of a data batch must be looked at."""
-        return header.base_offset < self._end and header.record_count > 0
+    def keep(self, chunk: BatchColumns, left: LeftBatches, rows: Numbers) -> None:
+        """Of these batches of a chunk, which hold data that was not aborted."""
+        is_concerned = (chunk.base_offsets[rows] < self._end) & (chunk.record_counts[rows] > 0)
+        others = rows[~is_concerned]
+        left.drop(others[chunk.record_counts[others] == 0])
+        rows = rows[is_concerned]
+        is_known = self._last.know(chunk.base_offsets[rows], chunk.last_offset_deltas[rows])
+        unopened = self._keep_known(chunk, left, rows[is_known])
+        self._keep_opened(chunk, left, np.sort(np.concatenate([unopened, rows[~is_known]])))
 
-    def keep_all(self, chunk: ReadBatches, wanted: Sequence[ToFilter]) -> Iterator[Left]:
-        """Of each of these batches of a chunk, in their order."""
-        known = [self._unopened(each) for each in wanted]
-        unknown = [each.batch for each, left in zip(wanted, known, strict=True) if left is None]
-        others = self._keep_opened(chunk, unknown)
-        for each, left in zip(wanted, known, strict=True):
-            if left is None:
-                left = next(others)
-                if left.header is None and each.keep_empty:
-                    left = emptied(each.batch.header)._replace(
-                        without_key=left.without_key, lost_marker=left.lost_marker
-                    )
-            yield left
+    def _keep_known(self, chunk: BatchColumns, left: LeftBatches, rows: Numbers) -> Numbers:
+        """Batches of which the keys are known -> those of which a part is left."""
+        records, markers = self._last.counts(chunk.base_offsets[rows], chunk.next_offsets[rows])
+        has_horizon = (chunk.attributes[rows] & DELETE_HORIZON) != 0
+        if markers.any():
+            lost = np.where(self._are_over(chunk, rows), markers, 0)
+            left.lost_markers(rows[lost > 0])
+            markers = markers - lost
+        total = records + markers
+        left.drop(rows[total == 0])
+        is_whole = (total == chunk.record_counts[rows]) & ((markers == 0) | has_horizon)
+        opened_rows: Numbers = rows[(total > 0) & ~is_whole]
+        return opened_rows
 
-    def _unopened(self, wanted: ToFilter) -> Left | None:
-        """What is left of a batch of which the keys are known, if that is all of it or nothing."""
-        header = wanted.batch.header
-        if not self._last.knows(header):
-            return None
-        records, markers = self._last.count(header)
-        lost = markers if self._is_over(header) else 0
-        markers -= lost
-        if records + markers == 0:
-            left = emptied(header) if wanted.keep_empty else NOTHING
-            return left._replace(lost_marker=lost > 0)
-        has_horizon = markers == 0 or delete_horizon(header) is not None
-        if records + markers == header.record_count and has_horizon:
-            return unchanged(header, wanted.batch.data)
-        return None
+    def _keep_opened(self, chunk: BatchColumns, left: LeftBatches, rows: Numbers) -> None:
+        for part in opened(chunk, rows):
+            columns, count = RecordColumns(part.data, part.spans), len(part.rows)
+            is_kept, is_marker, is_lost, is_unknown = self._kept(chunk, columns, part)
+            kept = np.bincount(columns.batches[is_kept], minlength=count)
+            markers = np.bincount(columns.batches[is_kept & is_marker], minlength=count)
+            left.lost_markers(part.rows[np.bincount(columns.batches[is_lost], minlength=count) > 0])
+            left.without_key += int(np.count_nonzero(is_unknown))
+            left.drop(part.rows[kept == 0])
+            no_horizon = (chunk.attributes[part.rows] & DELETE_HORIZON) == 0
+            needs_horizon = (markers > 0) & no_horizon
+            is_rebuilt = (kept > 0) & ((kept < chunk.record_counts[part.rows]) | needs_horizon)
+            if not is_rebuilt.any():
+                continue
+            rebuilding = Rebuilding(columns, is_kept.nonzero()[0])
+            for number in is_rebuilt.nonzero()[0].tolist():
+                row = int(part.rows[number])
+                horizon = self._horizon if needs_horizon[number] else None
+                left.replace(
+                    row,
+                    rebuilding.rebuilt(number, chunk.header(row), int(kept[number]), horizon),
+                )
 
-    def _keep_opened(self, chunk: ReadBatches, batches: Sequence[ReadBatch]) -> Iterator[Left]:
-        for part in opened(chunk, batches):
-            columns = record_columns(part.data, part.spans)
-            is_kept, is_lost = self._kept(columns, part)
-            kept, markers, lost, without_key = (
-                np.bincount(columns.batches[rows], minlength=len(part.batches)).tolist()
-                for rows in (is_kept, is_kept & ~columns.has_value, is_lost, columns.key_starts < 0)
-            )
-            rebuilding = Rebuilding(columns, np.flatnonzero(is_kept), len(part.batches))
-            for number, each in enumerate(part.batches):
-                header = each.header
-                needs_horizon = markers[number] > 0 and delete_horizon(header) is None
-                if kept[number] == 0:
-                    left = NOTHING
-                elif kept[number] == header.record_count and not needs_horizon:
-                    left = unchanged(header, each.data)
-                else:
-                    horizon = self._horizon if needs_horizon else None
-                    left = rebuilding.rebuilt(number, header, kept[number], horizon)
-                uncounted = 0 if self._last.knows(header) else without_key[number]
-                if uncounted or lost[number]:
-                    left = left._replace(without_key=uncounted, lost_marker=lost[number] > 0)
-                yield left
+    def _kept(
+        self, chunk: BatchColumns, columns: RecordColumns, part: Opened
+    ) -> tuple[Flags, Flags, Flags, Flags]:
+        """Of each record: whether it is the last of its key and no deletion marker whose time is over; whether it is
+        a marker; whether it is such a marker; whether it has no key and was not counted before."""
+        spans = part.spans
+        is_known = self._last.know(spans.base_offsets, spans.last_offset_deltas)
+        if is_known.all():
+            offsets = columns.dense_offsets if columns.is_dense else columns.offsets
+            is_kept, is_marker = self._last.states(offsets)
+            is_unknown = np.zeros(len(is_kept), np.bool_)
+        else:
+            is_kept, is_marker, is_unknown = self._looked_up(columns, is_known[columns.batches])
+        is_lost = is_kept & is_marker & self._are_over(chunk, part.rows)[columns.batches]
+        return is_kept & ~is_lost, is_marker, is_lost, is_unknown
 
-    def _kept(self, columns: RecordColumns, part: Opened) -> tuple[Flags, Flags]:
-        """(the last record of each key, less the deletion markers whose time is over; these markers)."""
-        headers = [each.header for each in part.batches]
-        is_known = np.array([self._last.knows(each) for each in headers])[columns.batches]
+    def _looked_up(self, columns: RecordColumns, is_known: Flags) -> tuple[Flags, Flags, Flags]:
+        """(whether it is the last of its key, whether it is a marker, whether it has no key and is not known)."""
         is_kept = columns.key_starts >= 0
-        known, asked = np.flatnonzero(is_known), np.flatnonzero(is_kept & ~is_known)
-        is_kept[known] = self._last.are_last(columns.offsets[known])
+        is_unknown = ~is_kept & ~is_known
+        known, asked = is_known.nonzero()[0], (is_kept & ~is_known).nonzero()[0]
+        is_kept[known] = self._last.states(columns.offsets[known])[0]
         if asked.size:
-            latest = self._offsets.get_all(columns.keys(asked))
+            starts, ends = columns.key_starts[asked], columns.key_ends[asked]
+            latest = self._offsets.get_all(key_hashes(columns.octets, starts, ends))
             is_kept[asked] = columns.offsets[asked] >= latest
-        is_over = np.array([self._is_over(each) for each in headers])
-        is_lost = is_kept & ~columns.has_value & is_over[columns.batches]
-        return is_kept & ~is_lost, is_lost
+        return is_kept, ~columns.has_value, is_unknown
 
     def keep_marker(
-        self, header: BatchHeader, batch: memoryview, *, is_idle: bool, keep_empty: bool
-    ) -> Left:
+        self, chunk: BatchColumns, left: LeftBatches, row: int, *, is_idle: bool
+    ) -> None:
         """A control batch; `is_idle`: no data of its transaction is left."""
+        header = chunk.header(row)
         if header.record_count == 0:
-            return unchanged(header, batch) if keep_empty else NOTHING
-        if is_idle and delete_horizon(header) is None:
-            return with_horizon(header, batch, self._horizon)
-        if is_idle and self._is_over(header):
-            return (emptied(header) if keep_empty else NOTHING)._replace(lost_marker=True)
-        return unchanged(header, batch)
+            left.drop(np.array([row]))
+        elif is_idle and delete_horizon(header) is None:
+            left.replace(row, with_horizon(header, chunk.batch(row), self._horizon))
+        elif is_idle and self._are_over(chunk, np.array([row]))[0]:
+            left.drop(np.array([row]))
+            left.lost_markers(np.array([row]))

@@ -18,7 +18,7 @@ from brokers.records.batch import (
 from brokers.records.builder import put_varint
 from brokers.records.compression import GZIP, LZ4, ZSTD
 from brokers.records.recompression import LZ4_DEFAULT, compress
-from brokers.records.record_columns import Numbers, RecordColumns, record_columns
+from brokers.records.record_columns import Numbers, RecordColumns, Spans
 
 DELETE_HORIZON: Final = 0b100_0000
 NO_TIMESTAMP: Final = -1
@@ -26,26 +26,15 @@ _LEVELS: Final = {GZIP: -1, LZ4: LZ4_DEFAULT, ZSTD: 3}  # Kafka's defaults
 
 
 class Left(NamedTuple):
-    """The batch that is left, in one piece or more; none where nothing is. `is_changed`: it is not the old batch."""
+    """A batch that takes the place of another, in one piece or more."""
 
-    header: BatchHeader | None
+    header: BatchHeader
     pieces: Sequence[Buffer]
-    records: int
-    is_changed: bool = True
-    without_key: int = 0
-    lost_marker: bool = False  # a deletion marker, or a transaction's
-
-
-NOTHING: Final = Left(None, (), 0)
 
 
 def delete_horizon(header: BatchHeader) -> Instant | None:
     """When the deletion markers of a batch may go; None if that is not set yet."""
     return header.base_timestamp if header.attributes & DELETE_HORIZON else None
-
-
-def unchanged(header: BatchHeader, batch: memoryview) -> Left:
-    return Left(header, (batch,), header.record_count, is_changed=False)
 
 
 def emptied(header: BatchHeader) -> Left:
@@ -59,20 +48,19 @@ def emptied(header: BatchHeader) -> Left:
 
 def with_horizon(header: BatchHeader, batch: memoryview, horizon: Instant) -> Left:
     """An uncompressed batch with all its records, and this horizon."""
-    data = bytes(batch[HEADER_SIZE:])
-    count = header.record_count
-    columns = record_columns(
-        data, [(0, len(data), count, header.base_offset, header.last_offset_delta)]
-    )
-    rebuilding = Rebuilding(columns, np.arange(count), 1)
+    data, count = bytes(batch[HEADER_SIZE:]), header.record_count
+    numbers = (0, len(data), count, header.base_offset, header.last_offset_delta)
+    columns = RecordColumns(data, Spans(*(np.array([each]) for each in numbers)))
+    rebuilding = Rebuilding(columns, np.arange(count))
     return rebuilding.rebuilt(0, header, count, horizon)
 
 
 class Rebuilding:
-    """Of the records in `columns`, those of `batches` batches, these `rows` are left."""
+    """Of the records in `columns`, these `rows` are left."""
 
-    def __init__(self, columns: RecordColumns, rows: Numbers, batches: int) -> None:
+    def __init__(self, columns: RecordColumns, rows: Numbers) -> None:
         data, batch_of = columns.data, columns.batches[rows]
+        batches = len(columns.spans.counts)
         numbers = np.arange(batches + 1)
         is_first = np.ones(len(rows), np.bool_)  # of neighbours in one batch
         is_first[1:] = (rows[1:] != rows[:-1] + 1) | (batch_of[1:] != batch_of[:-1])
@@ -84,8 +72,7 @@ class Rebuilding:
         self._first_row = np.searchsorted(batch_of, numbers).tolist()
         self._runs = [data[start:end] for start, end in zip(starts, ends, strict=True)]
         self._first_run = np.searchsorted(batch_of[is_first], numbers).tolist()
-        self._latest = np.full(batches, np.iinfo(np.int64).min)
-        np.maximum.at(self._latest, batch_of, columns.time_deltas[rows])
+        self._time_deltas = columns.time_deltas(rows)
 
     def rebuilt(
         self, number: int, header: BatchHeader, records: int, horizon: Instant | None
@@ -97,7 +84,8 @@ class Rebuilding:
         else:
             attributes, base_timestamp = attributes | DELETE_HORIZON, horizon
             data = b"".join(self._with_times(number, header.base_timestamp - horizon))
-        latest = header.base_timestamp + int(self._latest[number])
+        rows = slice(*self._first_row[number : number + 2])
+        latest = header.base_timestamp + int(self._time_deltas[rows].max())
         packed = compress(header.compression, data, _LEVELS.get(header.compression, 0))
         made = header._replace(
             length=HEADER_SIZE + len(packed),
@@ -110,16 +98,14 @@ class Rebuilding:
 
     def _with_times(self, number: int, difference: int) -> list[bytes]:
         """The records of a batch with other timestamp deltas."""
-        columns, rows = (
-            self._columns,
-            self._rows[self._first_row[number] : self._first_row[number + 1]],
-        )
+        columns, part = self._columns, slice(*self._first_row[number : number + 2])
+        rows = self._rows[part]
         return [
             _with_time(columns.data, body, end, delta + difference)
             for body, end, delta in zip(
                 columns.bodies[rows].tolist(),
                 columns.ends[rows].tolist(),
-                columns.time_deltas[rows].tolist(),
+                self._time_deltas[part].tolist(),
                 strict=True,
             )
         ]
@@ -141,4 +127,4 @@ def _sealed(header: BatchHeader, data: Buffer) -> Left:
     head = bytearray(HEADER_SIZE)
     pack_header(head, header)
     put_crc(head, 0, crc32c.crc32c(data, crc32c.crc32c(memoryview(head)[CRC_FROM:])))
-    return Left(header, (head, data), header.record_count)
+    return Left(header, (head, data))

@@ -9,9 +9,10 @@ from typing import Final
 
 from brokers.ports import Files
 from brokers.records.batch import BatchHeader
-from brokers.storage.cleaning.batch_rebuilding import Left, emptied
+from brokers.storage.cleaning.batch_rebuilding import emptied
 from brokers.storage.cleaning.cleaned_writing import CleanedWriting
 from brokers.storage.cleaning.cleaning_plan import CleanedSegment, CleaningPlan, PlannedSegment
+from brokers.storage.cleaning.left_batches import LeftBatches
 from brokers.storage.segments.log_segment import LogSegment
 
 _OFFSETS_MAX: Final = 2**31 - 1  # of one segment: its indexes hold relative offsets as int32
@@ -20,13 +21,13 @@ SEGMENTS_MAX: Final = 100  # whose files the node renames in one go
 
 
 class CleanedGroup:
-    """`begin` a segment and `add` its batches, as long as there `has_room`; then `finish` or `give_up`."""
+    """`begin` a segment and `add` what is left of it, as long as there `has_room`; then `finish` or `give_up`."""
 
     def __init__(self, files: Files, plan: CleaningPlan, first: PlannedSegment) -> None:
         self._segment_bytes = plan.segment_bytes
         self._base_offset = first.base_offset
         segment = LogSegment(files, plan.directory, first.base_offset, plan.index_interval_bytes)
-        self._writing = CleanedWriting(files, segment, plan.limits.io_bytes)
+        self._writing = CleanedWriting(files, segment)
         self._segments = 0
         self._next_offset = first.base_offset
         self._records = 0
@@ -49,17 +50,13 @@ class CleanedGroup:
         self._segments += 1
         self._next_offset = segment.next_offset
 
-    def add(self, header: BatchHeader, left: Left) -> None:
-        """What is left of the next batch."""
+    def add(self, left: LeftBatches) -> None:
+        """What is left of the next chunk."""
         self._is_changed = self._is_changed or left.is_changed
         self._records += left.records
-        if left.lost_marker:
-            self._markers_from = header.next_offset
-        if left.header is None:
-            self._dropped = header
-        else:
-            self._dropped = None
-            self._writing.add(left.header, left.pieces)
+        self._markers_from = max(self._markers_from, left.markers_from)
+        self._dropped = None if left.keeps_last else left.chunk.header(-1)
+        self._writing.add(left)
 
     def finish(self) -> CleanedSegment | None:
         """None where one segment stays as it is.
@@ -67,9 +64,7 @@ class CleanedGroup:
         The last batch is kept at least as a header: so the new segment covers the offsets of the old ones.
         """
         if self._dropped is not None:
-            kept = emptied(self._dropped)
-            assert kept.header is not None
-            self._writing.add(kept.header, kept.pieces)
+            self._writing.add_batch(emptied(self._dropped))
         if self.size == 0 or (self._segments == 1 and not self._is_changed):
             self.give_up()
             return None

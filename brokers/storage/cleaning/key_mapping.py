@@ -1,7 +1,7 @@
 """The first half of a cleaning: the last offset of each key in the dirty part of a log."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -9,15 +9,11 @@ from brokers.ids import Offset
 from brokers.ports import Files
 from brokers.records.batch import HEADER_SIZE, BatchHeader
 from brokers.records.raw_records import damaged, raw_records
-from brokers.records.record_columns import record_columns
-from brokers.storage.cleaning.batch_reading import (
-    ReadBatch,
-    ReadBatches,
-    checked_chunks,
-    opened,
-    surveyed_batches,
-)
+from brokers.records.record_columns import Flags, Numbers, RecordColumns
+from brokers.storage.cleaning.batch_columns import BatchColumns
+from brokers.storage.cleaning.batch_reading import checked_chunks, opened, surveyed
 from brokers.storage.cleaning.cleaning_plan import CleaningPlan, PlannedSegment
+from brokers.storage.cleaning.key_hashes import KeyHashes, joined, key_hashes
 from brokers.storage.cleaning.last_records import LastRecords
 from brokers.storage.cleaning.offset_map import ENTRIES_MIN, ENTRY_BYTES, RELATIVE_MAX, OffsetMap
 from brokers.storage.cleaning.transaction_rules import TransactionRules, marker_type
@@ -25,10 +21,19 @@ from brokers.storage.segments.file_names import LOG, file_name
 
 _SHARE_OF_LAST_RECORDS: Final = 8  # of the memory for keys, and beside it
 STEP_BYTES: Final = 1 << 18  # about what is read or written between two steps
+_PUT_TOGETHER: Final = 1 << 13  # keys
 
 
 class TooManyKeys(Exception):
     """One batch has more keys than the map."""
+
+
+class _Keys(NamedTuple):
+    """Keys on their way into the map."""
+
+    hashes: KeyHashes
+    offsets: Numbers
+    has_value: Flags
 
 
 class KeyMapping:
@@ -44,6 +49,8 @@ class KeyMapping:
         self.last = LastRecords(0, 0)
         self.without_key = 0  # of those that `last` knows
         self._is_full = False
+        self._waiting: list[_Keys] = []
+        self._waiting_count = 0
 
     def steps(self) -> Iterator[int]:
         """Each yields the bytes that were read since the last one."""
@@ -56,20 +63,20 @@ class KeyMapping:
         for segment in plan.segments:
             if segment.next_offset > self.end and not self._is_full:
                 yield from self._map(segment)
+        self._put_waiting()
 
     def _survey(self, segment: PlannedSegment) -> int:
         """Learn the transactions -> the number of records of the dirty part."""
         dirty, reader = 0, self._files.reader(path_of(self._plan, segment))
         try:
-            for position, next_offset, record_count, header in surveyed_batches(reader, segment):
-                if header is not None and header.is_control:
-                    size = min(header.length, segment.size - position)
-                    self.rules.learn(header, marker_of(header, reader.read(position, size)))
-                    continue
-                if header is not None:
-                    self.rules.learn(header, None)
-                if next_offset > self.end:
-                    dirty += record_count
+            for each in surveyed(reader, segment, self.end):
+                dirty += each.records_above
+                for position, header in each.special:
+                    marker = None
+                    if header.is_control:
+                        size = min(header.length, segment.size - position)
+                        marker = marker_of(header, reader.read(position, size))
+                    self.rules.learn(header, marker)
         finally:
             reader.close()
         return dirty
@@ -88,7 +95,7 @@ class KeyMapping:
         reader, since = self._files.reader(path_of(self._plan, segment)), 0
         try:
             for chunk in checked_chunks(reader, segment, self._plan.limits.io_bytes):
-                since += sum(each.header.length for each in chunk.batches)
+                since += int(chunk.lengths.sum())
                 if since >= STEP_BYTES:
                     yield since
                     since = 0
@@ -100,51 +107,83 @@ class KeyMapping:
             reader.close()
         yield since
 
-    def _map_chunk(self, chunk: ReadBatches) -> None:
+    def _map_chunk(self, chunk: BatchColumns) -> None:
         """Put what there is room for."""
-        waiting: list[ReadBatch] = []
-        keys = 0  # at most, of those that wait
-        for each in chunk.batches:
-            header = each.header
-            if header.next_offset <= self._plan.first_dirty_offset:
-                continue
-            if not header.is_control and header.record_count and not self.rules.is_aborted(header):
-                if not self._has_room(header, keys):
-                    self._put(chunk, waiting)
-                    waiting, keys = [], 0
-                    if not self._has_room(header, 0):
-                        self._is_full = True
-                        return
-                waiting.append(each)
-                keys += header.record_count
-            self.end = header.next_offset
-        self._put(chunk, waiting)
+        counts = np.where(
+            chunk.next_offsets > self._plan.first_dirty_offset, chunk.record_counts, 0
+        )
+        for row in chunk.special:
+            header = chunk.header(row)
+            if header.is_control or self.rules.is_aborted(header):
+                counts[row] = 0
+        rows = counts.nonzero()[0]
+        while rows.size:
+            fitting = self._fitting(chunk, rows)
+            if fitting == 0:
+                self.end = max(self.end, int(chunk.base_offsets[rows[0]]))
+                self._is_full = True
+                return
+            self._add(chunk, rows[:fitting])
+            rows = rows[fitting:]
+        self.end = max(self.end, int(chunk.next_offsets[-1]))
 
-    def _has_room(self, header: BatchHeader, waiting: int) -> bool:
+    def _fitting(self, chunk: BatchColumns, rows: Numbers) -> int:
+        """How many of these batches fit into the map, whatever their keys are."""
         offsets = self.offsets
-        if offsets.size + waiting == 0:
-            offsets.first = header.base_offset
-            if header.record_count > offsets.keys_max:
-                raise TooManyKeys(
-                    f"the batch at offset {header.base_offset} has {header.record_count} records, and"
-                    f" the buffer holds {offsets.keys_max} keys: raise log.cleaner.dedupe.buffer.size,"
-                    " or lower log.cleaner.threads, which share it"
-                )
-        is_near = header.next_offset - offsets.first <= RELATIVE_MAX
-        return is_near and offsets.has_room(header.record_count + waiting)
+        if offsets.size + self._waiting_count == 0:
+            offsets.first = int(chunk.base_offsets[rows[0]])
+            self._check_first(chunk.header(int(rows[0])))
+        fitting = self._with_room(chunk, rows)
+        if fitting == 0 and self._waiting:
+            self._put_waiting()
+            fitting = self._with_room(chunk, rows)
+        return fitting
 
-    def _put(self, chunk: ReadBatches, batches: Sequence[ReadBatch]) -> None:
-        for part in opened(chunk, batches):
-            columns = record_columns(part.data, part.spans)
-            keyed = np.flatnonzero(columns.key_starts >= 0)
-            offsets = columns.offsets[keyed]
-            superseded, are_last = self.offsets.put_all(columns.keys(keyed), offsets)
-            self.last.note(superseded, offsets[are_last], columns.has_value[keyed][are_last])
-            without = np.bincount(
-                columns.batches[columns.key_starts < 0], minlength=len(part.spans)
+    def _with_room(self, chunk: BatchColumns, rows: Numbers) -> int:
+        offsets = self.offsets
+        room = offsets.keys_max - offsets.size - self._waiting_count
+        totals = np.cumsum(chunk.record_counts[rows])
+        near = chunk.next_offsets[rows] <= offsets.first + RELATIVE_MAX
+        return int(np.count_nonzero((totals <= room) & near))
+
+    def _check_first(self, header: BatchHeader) -> None:
+        if header.record_count > self.offsets.keys_max:
+            raise TooManyKeys(
+                f"the batch at offset {header.base_offset} has {header.record_count} records, and"
+                f" the buffer holds {self.offsets.keys_max} keys: raise"
+                " log.cleaner.dedupe.buffer.size, or lower log.cleaner.threads, which share it"
             )
-            for batch, count in zip(part.batches, without.tolist(), strict=True):
-                self.without_key += count if self.last.knows(batch.header) else 0
+
+    def _add(self, chunk: BatchColumns, rows: Numbers) -> None:
+        """The keys of these batches."""
+        for part in opened(chunk, rows):
+            columns = RecordColumns(part.data, part.spans)
+            is_keyed = columns.key_starts >= 0
+            if is_keyed.all():
+                offsets, has_value = columns.offsets, columns.has_value
+                starts, ends = columns.key_starts, columns.key_ends
+            else:
+                keyed = is_keyed.nonzero()[0]
+                offsets, has_value = columns.offsets[keyed], columns.has_value[keyed]
+                starts, ends = columns.key_starts[keyed], columns.key_ends[keyed]
+                is_known = self.last.know(part.spans.base_offsets, part.spans.last_offset_deltas)
+                without = columns.batches[~is_keyed]
+                self.without_key += int(np.count_nonzero(is_known[without]))
+            self._waiting.append(
+                _Keys(key_hashes(columns.octets, starts, ends), offsets, has_value)
+            )
+            self._waiting_count += len(offsets)
+        if self._waiting_count >= _PUT_TOGETHER:
+            self._put_waiting()
+
+    def _put_waiting(self) -> None:
+        if not self._waiting:
+            return
+        hashes, offsets, has_value = zip(*self._waiting, strict=True)
+        self._waiting, self._waiting_count = [], 0
+        last, with_value = np.concatenate(offsets), np.concatenate(has_value)
+        superseded, are_last = self.offsets.put_all(joined(hashes), last)
+        self.last.note(superseded, last[are_last], with_value[are_last])
 
 
 def path_of(plan: CleaningPlan, segment: PlannedSegment) -> str:

@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 
 from brokers.ids import Offset
-from brokers.records.batch import BatchHeader
 from brokers.records.record_columns import Flags, Numbers
 
 _WITH_VALUE: Final = 1
@@ -36,17 +35,35 @@ class LastRecords:
         inside: Numbers = offsets[(offsets >= self._first) & (offsets < self._end)]
         return inside - self._first
 
-    def knows(self, header: BatchHeader) -> bool:
-        """Whether all records of a batch are among the offsets."""
-        return header.base_offset >= self._first and header.next_offset <= self._end
-
-    def count(self, header: BatchHeader) -> tuple[int, int]:
-        """(records, deletion markers) of a batch that are the last ones of their keys."""
-        start, end = header.base_offset - self._first, header.next_offset - self._first
-        states = self._states
-        return states.count(_WITH_VALUE, start, end), states.count(_MARKER, start, end)
-
-    def are_last(self, offsets: Numbers) -> Flags:
-        """Of records in batches that it `knows`."""
-        found: Flags = self._at[offsets - self._first] != 0
+    def know(self, base_offsets: Numbers, last_offset_deltas: Numbers) -> Flags:
+        """Whether all records are among the offsets, of each of these batches."""
+        found: Flags = (base_offsets >= self._first) & (
+            base_offsets + last_offset_deltas < self._end
+        )
         return found
+
+    def counts(self, base_offsets: Numbers, next_offsets: Numbers) -> tuple[Numbers, Numbers]:
+        """(records with a value, deletion markers) of each of these batches that are the last ones of their keys.
+
+        The batches are known, do not overlap, and are in order.
+        """
+        if base_offsets.size == 0:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        first = int(base_offsets[0])
+        states = self._at[first - self._first : int(next_offsets[-1]) - self._first]
+        starts, ends = base_offsets - first, next_offsets - first
+        return _counted(states == _WITH_VALUE, starts, ends), _counted(
+            states == _MARKER, starts, ends
+        )
+
+    def states(self, offsets: Numbers) -> tuple[Flags, Flags]:
+        """(whether it is the last of its key, whether it is then a marker) of records in known batches."""
+        found = self._at[offsets - self._first]
+        return found != 0, found == _MARKER
+
+
+def _counted(flags: Flags, starts: Numbers, ends: Numbers) -> Numbers:
+    totals = np.zeros(len(flags) + 1, np.int64)
+    np.cumsum(flags, out=totals[1:])
+    counted: Numbers = totals[ends] - totals[starts]
+    return counted

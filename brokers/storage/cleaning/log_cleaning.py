@@ -7,13 +7,16 @@ the order in which it comes.
 from collections.abc import Iterator
 from typing import TypeAlias
 
+import numpy as np
+
 from brokers.events import CleaningStats
-from brokers.ids import LeaderEpoch
+from brokers.ids import OFFSET_MAX, LeaderEpoch
 from brokers.ports import DiskError, Files
 from brokers.records.batch import BatchError, BatchHeader
-from brokers.storage.cleaning.batch_filter import BatchFilter, ToFilter
-from brokers.storage.cleaning.batch_reading import ReadBatch, ReadBatches, checked_chunks
-from brokers.storage.cleaning.batch_rebuilding import NOTHING, Left, emptied, unchanged
+from brokers.records.record_columns import Flags
+from brokers.storage.cleaning.batch_columns import BatchColumns
+from brokers.storage.cleaning.batch_filter import BatchFilter
+from brokers.storage.cleaning.batch_reading import checked_chunks
 from brokers.storage.cleaning.cleaned_group import CleanedGroup
 from brokers.storage.cleaning.cleaning_plan import (
     CleanedSegment,
@@ -23,6 +26,7 @@ from brokers.storage.cleaning.cleaning_plan import (
     PlannedSegment,
 )
 from brokers.storage.cleaning.key_mapping import KeyMapping, TooManyKeys, marker_of, path_of
+from brokers.storage.cleaning.left_batches import LeftBatches
 
 # Bytes read and written since the last step, a segment to be swapped in, or the end.
 Step: TypeAlias = int | CleanedSegment | CleaningDone | CleaningFailed
@@ -37,6 +41,9 @@ class LogCleaning:
         self._mapping = KeyMapping(files, plan)
         self._epoch: LeaderEpoch = -1  # of the batch before
         self._last_of = {each.producer_id: each for each in plan.last_batches}
+        self._last_offsets = np.array(
+            sorted([OFFSET_MAX, *(each.last_offset for each in plan.last_batches)])
+        )
         self._read = self._written = 0
         self._records_read = self._records_written = self._without_key = 0
 
@@ -99,47 +106,48 @@ class LogCleaning:
         try:
             for chunk in checked_chunks(reader, segment, self._plan.limits.io_bytes):
                 before = self._read + cleaned.size
-                for each, left in self._filtered(chunk, filtered):
-                    self._count(each.header, left)
-                    cleaned.add(each.header, left)
+                left = self._left(chunk, filtered)
+                self._count(chunk, left)
+                cleaned.add(left)
                 yield self._read + cleaned.size - before
         finally:
             reader.close()
 
-    def _filtered(
-        self, chunk: ReadBatches, filtered: BatchFilter
-    ) -> Iterator[tuple[ReadBatch, Left]]:
-        """Each batch with what is left of it. The first one of each leader epoch is kept at least as a header: whoever
-        copies the log knows by it where the epoch began."""
-        known: list[Left | None] = []
-        wanted: list[ToFilter] = []
-        for each in chunk.batches:
-            begins_epoch = each.header.leader_epoch != self._epoch
-            self._epoch = each.header.leader_epoch
-            keep_empty = begins_epoch or self._is_last_of_producer(each.header)
-            left = self._without_records(each, filtered, keep_empty=keep_empty)
-            known.append(left)
-            if left is None:
-                wanted.append(ToFilter(each, keep_empty))
-        others = filtered.keep_all(chunk, wanted)
-        for each, left in zip(chunk.batches, known, strict=True):
-            yield each, next(others) if left is None else left
+    def _left(self, chunk: BatchColumns, filtered: BatchFilter) -> LeftBatches:
+        left = LeftBatches(chunk, self._are_needed(chunk))
+        is_data = np.ones(len(chunk), np.bool_)
+        for row in chunk.special:
+            is_data[row] = self._keep_special(chunk, left, filtered, row)
+        filtered.keep(chunk, left, np.flatnonzero(is_data))
+        return left
 
-    def _without_records(
-        self, batch: ReadBatch, filtered: BatchFilter, *, keep_empty: bool
-    ) -> Left | None:
-        """What is left of a batch whose records need not be looked at; None for any other."""
-        header, rules = batch.header, self._mapping.rules
+    def _are_needed(self, chunk: BatchColumns) -> Flags:
+        """Of which batches at least the header is kept. The first one of each leader epoch: whoever copies the log
+        knows by it where the epoch began."""
+        epochs = chunk.column("leader_epoch")
+        found: Flags = np.empty(len(chunk), np.bool_)
+        found[0] = epochs[0] != self._epoch
+        np.not_equal(epochs[1:], epochs[:-1], out=found[1:])
+        self._epoch = int(epochs[-1])
+        at = self._last_offsets.searchsorted(chunk.next_offsets - 1)
+        ends = (self._last_offsets[at] == chunk.next_offsets - 1).nonzero()[0].tolist()
+        for row in {*ends, *chunk.special}:
+            found[row] = found[row] or self._is_last_of_producer(chunk.header(row))
+        return found
+
+    def _keep_special(
+        self, chunk: BatchColumns, left: LeftBatches, filtered: BatchFilter, row: int
+    ) -> bool:
+        """A control batch, or one of a transaction -> whether its records must be looked at."""
+        header, rules = chunk.header(row), self._mapping.rules
         if header.is_control:
-            marker = marker_of(header, batch.data)
-            is_idle = rules.is_discarded(header, marker)
-            return filtered.keep_marker(header, batch.data, is_idle=is_idle, keep_empty=keep_empty)
+            is_idle = rules.is_discarded(header, marker_of(header, chunk.batch(row)))
+            filtered.keep_marker(chunk, left, row, is_idle=is_idle)
+            return False
         if rules.is_discarded(header, None):
-            return emptied(header) if keep_empty else NOTHING
-        if filtered.concerns(header):
-            return None
-        is_kept = header.record_count > 0 or keep_empty
-        return unchanged(header, batch.data) if is_kept else NOTHING
+            left.drop(np.array([row]))
+            return False
+        return True
 
     def _is_last_of_producer(self, header: BatchHeader) -> bool:
         """Whether an active producer's last sequence, or without data its last epoch, is known from this batch."""
@@ -150,8 +158,8 @@ class LogCleaning:
             return header.is_control and header.producer_epoch == last.producer_epoch
         return header.next_offset - 1 == last.last_offset
 
-    def _count(self, header: BatchHeader, left: Left) -> None:
-        self._read += header.length
-        self._records_read += header.record_count
+    def _count(self, chunk: BatchColumns, left: LeftBatches) -> None:
+        self._read += int(chunk.lengths.sum())
+        self._records_read += int(chunk.record_counts.sum())
         self._records_written += left.records
         self._without_key += left.without_key

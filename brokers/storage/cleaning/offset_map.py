@@ -1,30 +1,25 @@
 """The last offset of each key, in a fixed number of bytes an entry (Kafka's SkimpyOffsetMap).
 
-A key is known by two hashes of 64 bits each: one chooses the places where it may lie, the other is stored there. They
-are Python's own of bytes, SipHash with a random secret a process (PEP 456), so that nobody can choose keys which are
-taken for one another; two keys are by chance with less than one in 10^9 for ten million of them. An entry is the stored
-hash and the offset above the first in 32 bits: 12 bytes, where Kafka's takes 24.
+A key is known by its `KeyHashes`: 64 bits are stored, all 96 choose the places where they may lie. Two keys are taken
+for one another by chance with less than one in 10^9 for ten million of them. An entry is what is stored, and the offset
+above the first in 32 bits: 12 bytes, where Kafka's takes 24.
 
 The table has open addresses and double hashing. Many keys at a time are put and looked up, each step for all of them.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from brokers.ids import Offset
 from brokers.records.record_columns import Flags, Numbers
+from brokers.storage.cleaning.key_hashes import Hashes, KeyHashes
 
 ENTRY_BYTES: Final = 12
 RELATIVE_MAX: Final = 2**32 - 1
 ENTRIES_MIN: Final = 31
-_SALT: Final = b"\x00place"
 _HALF: Final = np.uint64(32)
 _LOW: Final = np.uint64(RELATIVE_MAX)
-
-_Hashes = NDArray[np.uint64]
 
 
 class OffsetMap:
@@ -38,10 +33,10 @@ class OffsetMap:
         self.keys_max = max(1, min(int(self.entries * load_factor), self.entries - 1))
         self.first = first
         self.size = 0
-        self._hashes: _Hashes = np.zeros(self.entries, np.uint64)  # 0: free
+        self._hashes: Hashes = np.zeros(self.entries, np.uint64)  # 0: free
         self._offsets = np.zeros(self.entries, np.uint32)
 
-    def put_all(self, keys: Sequence[bytes], offsets: Numbers) -> tuple[Numbers, Flags]:
+    def put_all(self, keys: KeyHashes, offsets: Numbers) -> tuple[Numbers, Flags]:
         """The last offsets of these keys, which may come again; there must be room for all of them.
 
         Returns (offsets that are not the last ones of their keys any more, which of these are); an offset may be among
@@ -49,7 +44,7 @@ class OffsetMap:
         """
         stored, places, steps = self._hashed(keys)
         relative = (offsets - self.first).astype(np.uint32)
-        rows, ends = np.arange(len(keys)), places.copy()
+        rows, ends = np.arange(len(places)), places.copy()
         superseded = [np.zeros(0, np.int64)]
         while rows.size:
             found = self._hashes[places]
@@ -66,21 +61,21 @@ class OffsetMap:
             superseded.append(self._offsets[at].astype(np.int64))
             self._offsets[at] = relative[here]  # in order: the last one stays
             ends[here] = at
-            rest = np.flatnonzero(~is_here)
+            rest = (~is_here).nonzero()[0]
             rows, stored, steps = rows[rest], stored[rest], steps[rest]
             places = self._next(places[rest], steps)
         return np.concatenate(superseded) + self.first, self._offsets[ends] == relative
 
-    def get_all(self, keys: Sequence[bytes]) -> Numbers:
+    def get_all(self, keys: KeyHashes) -> Numbers:
         """The last offset of each key; -1 for one that is not in the map."""
-        out = np.full(len(keys), -1, np.int64)
         stored, places, steps = self._hashed(keys)
-        rows = np.arange(len(keys))
+        out = np.full(len(places), -1, np.int64)
+        rows = np.arange(len(places))
         while rows.size:
             found = self._hashes[places]
             is_here = found == stored
             out[rows[is_here]] = self._offsets[places[is_here]].astype(np.int64) + self.first
-            rest = np.flatnonzero(~is_here & (found != 0))
+            rest = (~is_here & (found != 0)).nonzero()[0]
             rows, stored, steps = rows[rest], stored[rest], steps[rest]
             places = self._next(places[rest], steps)
         return out
@@ -89,23 +84,16 @@ class OffsetMap:
         """Whether so many more keys fit in."""
         return self.size + keys <= self.keys_max
 
-    def _hashed(self, keys: Sequence[bytes]) -> tuple[_Hashes, Numbers, Numbers]:
+    def _hashed(self, keys: KeyHashes) -> tuple[Hashes, Numbers, Numbers]:
         """(what is stored, the first places, the steps from one place to the next)."""
-        stored = _hashes(keys)
-        stored[stored == 0] = 1
-        chosen = _hashes([key + _SALT for key in keys])
-        places = ((chosen & _LOW) * np.uint64(self.entries)) >> _HALF
-        steps = ((chosen >> _HALF) * np.uint64(self.entries - 1)) >> _HALF
-        return stored, places.astype(np.int64), steps.astype(np.int64) + 1
+        places = (keys.chosen * np.uint64(self.entries)) >> _HALF
+        steps = ((keys.stored & _LOW) * np.uint64(self.entries - 1)) >> _HALF
+        return keys.stored, places.astype(np.int64), steps.astype(np.int64) + 1
 
     def _next(self, places: Numbers, steps: Numbers) -> Numbers:
         places = places + steps
         places[places >= self.entries] -= self.entries
         return places
-
-
-def _hashes(keys: Sequence[bytes]) -> _Hashes:
-    return np.fromiter(map(hash, keys), np.int64, len(keys)).view(np.uint64)
 
 
 def _prime_below(number: int) -> int:

@@ -125,10 +125,20 @@ class LogSegment:
 
     def index_batch(self, header: BatchHeader) -> None:
         """Add the batch at position `size` to the indexes."""
-        length, last_offset = header.length, header.base_offset + header.last_offset_delta
         # The timestamp of a batch that compaction has emptied is no record's.
-        if header.max_timestamp > self.max_timestamp and header.record_count > 0:
-            self.max_timestamp = header.max_timestamp
+        timestamp = header.max_timestamp if header.record_count > 0 else -1
+        self._index_batch(header.base_offset + header.last_offset_delta, header.length, timestamp)
+
+    def index_batches(
+        self, last_offsets: Sequence[Offset], lengths: Sequence[int], timestamps: Sequence[Instant]
+    ) -> None:
+        """Add neighbouring batches; the largest timestamp of one without records is -1."""
+        for each in zip(last_offsets, lengths, timestamps, strict=True):
+            self._index_batch(*each)
+
+    def _index_batch(self, last_offset: Offset, length: int, max_timestamp: Instant) -> None:
+        if max_timestamp > self.max_timestamp:
+            self.max_timestamp = max_timestamp
             self.max_timestamp_offset = last_offset
         if self._unindexed > self._interval:
             self.index.add(last_offset, self.size)

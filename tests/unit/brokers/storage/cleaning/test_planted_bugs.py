@@ -10,11 +10,12 @@ import pytest
 from brokers.ids import Buffer, TopicPartition
 from brokers.ports import Files
 from brokers.records.batch import BatchHeader, pack_header
+from brokers.storage.cleaning.batch_columns import BatchColumns
 from brokers.storage.cleaning.batch_filter import BatchFilter
-from brokers.storage.cleaning.batch_reading import ReadBatch, ReadBatches
 from brokers.storage.cleaning.batch_rebuilding import Left
 from brokers.storage.cleaning.cleaning_plan import CleaningPlan
 from brokers.storage.cleaning.cleanings import Cleaning, Cleanings
+from brokers.storage.cleaning.left_batches import LeftBatches, Run
 from brokers.storage.cleaning.log_cleaning import LogCleaning
 from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.segments.log_segment import LogSegment
@@ -41,15 +42,20 @@ class LosesSequences(LogCleaning):
 class MovesOffsets(LogCleaning):
     """What is left of a batch moves up by one."""
 
-    def _filtered(
-        self, chunk: ReadBatches, filtered: BatchFilter
-    ) -> Iterator[tuple[ReadBatch, Left]]:
-        for batch, left in super()._filtered(chunk, filtered):
-            yield batch, _moved(left) if left.is_changed and left.records else left
+    def _left(self, chunk: BatchColumns, filtered: BatchFilter) -> LeftBatches:
+        left = super()._left(chunk, filtered)
+        left.__class__ = _Moved
+        return left
+
+
+class _Moved(LeftBatches):
+    def parts(self) -> Iterator[Run | Left]:
+        for part in super().parts():
+            is_moved = isinstance(part, Left) and part.header.record_count
+            yield _moved(part) if is_moved else part  # type: ignore[arg-type]
 
 
 def _moved(left: Left) -> Left:
-    assert left.header is not None
     header = left.header._replace(base_offset=left.header.base_offset + 1)
     return left._replace(header=header, pieces=(_packed(header), *left.pieces[1:]))
 
