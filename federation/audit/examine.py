@@ -7,7 +7,8 @@ from typing import NamedTuple
 from federation.audit import plan
 from federation.audit.comparison.findings import Finding, Side
 from federation.audit.comparison.unit import Unit
-from federation.audit.cut.cut import AuditCut, Bounds, clean_point
+from federation.audit.cut.bounds import Bounds, clean_point
+from federation.audit.cut.cut import AuditCut
 from federation.audit.cut.lag import Lag, lag
 from federation.audit.options import Options
 from federation.audit.result import CannotRun

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from federation.audit.cut.cut import AuditedRegion
+from federation.audit.cut.bounds import AuditedRegion
 from federation.audit.facts.region_facts import HoleFacts
 from federation.audit.facts.replica_choice import ReplicaSelection
 from federation.audit.segments.checkpoints import Key

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from federation.audit.comparison.findings import Side
 from federation.audit.comparison.unit import Unit, UnitCopy
-from federation.audit.cut.cut import AuditedReplica, Bounds, clean_point, compared_range
+from federation.audit.cut.bounds import AuditedReplica, Bounds, clean_point, compared_range
 from federation.audit.segments.replica import Position, ReadableReplica, Stretch
 
 TASK_BYTES = 1 << 30
@@ -67,6 +67,8 @@ def _beyond(one: AuditedReplica, offset: int, end: Position) -> Position:
     """What was cleaned beyond the unit says what of it was replaced."""
     if one.clean <= offset or one.log.is_empty:
         return end
+    if one.clean >= one.log.end_offset:
+        return one.log.end
     return one.log.first_at(one.clean, is_stop=True) or one.log.end
 
 

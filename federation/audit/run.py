@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from federation.audit.comparison.findings import Finding
 from federation.audit.comparison.unit import UnitOutcome, never_at_rest
-from federation.audit.cut.cut import AuditCut, cleaned_since, take
+from federation.audit.cut.cut import AuditCut, take
 from federation.audit.engines import AuditProgress, compared
 from federation.audit.examine import Examined, chosen, examine
 from federation.audit.options import Options
@@ -62,7 +62,7 @@ def _cleaned_meanwhile(
         key
         for key, one in examined.items()
         if any(each.findings for each in outcomes.get(key, ()))
-        and (cleaned_since(one.source) or cleaned_since(one.mirror))
+        and (one.source.compacted_meanwhile() or one.mirror.compacted_meanwhile())
     }
 
 

@@ -73,11 +73,30 @@ def expected(*written: list[tuple[bytes, bytes | None]]) -> Table:
 
 
 def audited(regions: Regions, source: str, mirror: str, output: Path) -> Any:
-    return causeway(
+    """Of the directories, and by Fetch alone, which must come to the same."""
+    how = ("--engine", "local", "--topic", TOPIC)
+    found = causeway(
         "audit", "run", "--dir", str(regions._directory), "--source", source, "--mirror", mirror,
-        "--engine", "local", "--topic", TOPIC, "--output", str(output),
-        timeout=PATIENCE_S,
+        *how, "--output", str(output), timeout=PATIENCE_S,
     )  # fmt: skip
+    fetched = causeway(
+        "audit", "run",
+        "--source-bootstrap", regions.bootstrap(source),
+        "--mirror-bootstrap", regions.bootstrap(mirror),
+        *how, "--output", f"{output}-fetched", timeout=PATIENCE_S,
+    )  # fmt: skip
+    for name in (
+        "verdict",
+        "compared_from",
+        "compared_to",
+        "records",
+        "source_digest",
+        "mirror_digest",
+    ):
+        assert [row[name] for row in fetched["partitions"]] == [
+            row[name] for row in found["partitions"]
+        ]
+    return found
 
 
 @pytest.mark.timeout(400)
@@ -107,6 +126,9 @@ def test_a_compacted_topic_is_mirrored_failed_over_restored_and_audited(
     assert regions.mirror(TOPIC)["holes"] == []
     found = audited(regions, "west", "east", tmp_path / "before")
     assert found["verdict"] == "kept", found
+    facts = regions.run("audit", "facts", "--bootstrap-server", west.address)
+    (told,) = [one["partitions"][0] for one in facts["topics"] if one["name"] == TOPIC]
+    assert told["complete_from"][0]["offset"] > 400
 
     # West goes on alone, and cleans beyond the cut.
     regions.run(

@@ -4,7 +4,7 @@ import os
 from collections import defaultdict
 from typing import Any
 
-from federation.audit.cut.cut import AuditedRegion
+from federation.audit.cut.bounds import AuditedRegion
 from federation.audit.facts.region_facts import SCHEMA, RegionFacts
 from federation.audit.segments.checkpoints import Key
 from federation.audit.segments.data_dir import identify
@@ -19,7 +19,7 @@ def facts(
     *data_dirs: str,
     isr: dict[Key, list[int]] | None = None,
     configs: dict[str, str] | None = None,
-    partition: dict[str, list[int]] | None = None,
+    partition: dict[str, list[Any]] | None = None,
     **said: Any,
 ) -> RegionFacts:
     """Every replica in sync unless `isr` says otherwise, -1 for none; `configs` are those of all topics, `partition`

@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from federation.audit.cut.cut import AuditedRegion
+from federation.audit.cut.bounds import AuditedRegion
 from federation.audit.options import Options
 from federation.audit.result import AuditResult
 from tests.spark import facts, generate

@@ -1,5 +1,6 @@
 """A compacted mirror is judged by key below what either side has cleaned, and byte for byte above."""
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -155,6 +156,35 @@ def test_damaged_bytes_below_the_clean_point_are_damage(tmp_path: Path) -> None:
     result = judged(west, east)
     assert result.verdict is Verdict.BROKEN
     assert "damaged" in {kind for kind, _ in found(result)}
+
+
+def bare(folder: Path) -> Path:
+    """A copy of the partition's folder alone."""
+    copy = folder.with_name(f"{folder.name}-copy")
+    shutil.copytree(folder / "flights-0", copy / "flights-0")
+    return copy
+
+
+def test_a_copy_without_checkpoint_files_is_judged_by_the_facts_that_were_kept_with_it(
+    tmp_path: Path,
+) -> None:
+    west, east = (bare(one) for one in regions(tmp_path, history(COUNT), None))
+    compacted = {"cleanup.policy": "compact"}
+    silent = [facts.region(one.name, str(one), configs=compacted) for one in (west, east)]
+    result = audit(Options(source=silent[0], mirror=silent[1], engine="local"))
+    assert found(result) == [("not_asked", 0)] and result.verdict is Verdict.UNKNOWN
+    assert "facts that were taken with the copy" in result.findings[0].evidence
+    told = [
+        facts.region(
+            one.name,
+            str(one),
+            configs=compacted,
+            partition={"complete_from": [{"replica": 0, "offset": offset}]},
+        )
+        for one, offset in ((west, 55), (east, 0))
+    ]
+    result = audit(Options(source=told[0], mirror=told[1], engine="local"))
+    assert found(result) == [] and result.verdict is Verdict.KEPT
 
 
 @pytest.mark.spark

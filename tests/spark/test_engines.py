@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from federation.audit import jobs, pool
 from federation.audit.comparison.unit import UnitOutcome
-from federation.audit.cut.cut import AuditedRegion, take
+from federation.audit.cut.bounds import AuditedRegion
+from federation.audit.cut.cut import take
 from federation.audit.options import Options
 from federation.audit.plan import EngineFailed, units
 from federation.audit.report.tables import write_parquet

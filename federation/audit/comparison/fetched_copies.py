@@ -29,4 +29,4 @@ def _in_files(copy: UnitCopy, folder: str, failed: dict[str, OSError]) -> UnitCo
         parts = spool(copy.fetched, os.path.join(folder, copy.replica))
     except OSError as error:
         failed[copy.replica] = error
-    return UnitCopy(copy.side, copy.node, parts)
+    return copy._replace(parts=parts, fetched=None)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from federation.audit.cut.cut import Bounds
+from federation.audit.cut.bounds import Bounds
 from federation.audit.segments.headers import HEADER, HEADER_BYTES
 
 

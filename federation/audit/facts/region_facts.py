@@ -18,6 +18,13 @@ class _Fact(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
+class CompleteFrom(_Fact):
+    """From `offset` on the log of this replica (a node's id) lacks nothing that compaction has removed."""
+
+    replica: int
+    offset: NonNegativeInt
+
+
 class PartitionFacts(_Fact):
     """One partition: node ids; `leader` is -1 where there is none.
 
@@ -32,11 +39,18 @@ class PartitionFacts(_Fact):
     isr: list[int]
     elr: list[int] = []
     last_known_elr: list[int] = []
+    complete_from: list[CompleteFrom] = []
 
     @property
     def complete(self) -> set[int]:
         """Who must hold everything below the high watermark."""
         return {*self.isr, *self.elr} or set(self.last_known_elr)
+
+    def complete_from_of(self, replica: int) -> int:
+        """-1 where the facts don't say it; the furthest of all for a replica (-1) whose node nobody knows."""
+        return max(
+            (one.offset for one in self.complete_from if replica in (one.replica, -1)), default=-1
+        )
 
 
 class TopicFacts(_Fact):

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
+from federation.audit.fetch.compactions import compactions
 from federation.audit.fetch.connection import ask
 from federation.audit.fetch.fetched_replica import FetchedReplica
 from federation.audit.fetch.messages import (
@@ -19,6 +20,7 @@ from federation.audit.fetch.messages import (
     sizes_request,
 )
 from federation.audit.segments.checkpoints import Key
+from federation.audit.segments.compaction import Compaction
 
 AT_ONCE = 1_000
 LATE_SECONDS = 10.0
@@ -44,13 +46,24 @@ def replicas(
 def _of_node(node: int, address: str, ends: Mapping[Key, int]) -> Iterator[FetchedReplica]:
     try:
         sizes = sizes_answer(ask(address, *DESCRIBE_LOG_DIRS, sizes_request()))
+        lacks = _compactions(address, ends)
         left = iter(ends.items())
         while some := dict(islice(left, AT_ONCE)):
             for key, answer in _probed(address, some).items():
                 size = sizes.get(key, 0)
-                yield FetchedReplica(*key, node, address, answer.log_start, ends[key], size)
+                where = *key, node, address
+                found = FetchedReplica(*where, answer.log_start, ends[key], size)
+                yield found._replace(compaction=lacks.get(key))
     except OSError:
         return  # who does not answer is not there: the partition's verdict says so
+
+
+def _compactions(address: str, keys: Iterable[Key]) -> Mapping[Key, Compaction]:
+    """Of a broker that knows no such request, nothing is known."""
+    try:
+        return compactions(address, keys)
+    except OSError:
+        return {}
 
 
 def _probed(address: str, ends: Mapping[Key, int]) -> dict[Key, Fetched]:

@@ -2,8 +2,10 @@
 
 from typing import NamedTuple
 
+from federation.audit.fetch.compactions import compactions
 from federation.audit.fetch.reading import batches
 from federation.audit.segments.checkpoints import Key
+from federation.audit.segments.compaction import Compaction
 from federation.audit.segments.headers import HEADER, HEADER_BYTES, LENGTH_BYTES
 from federation.audit.segments.replica import FetchRange, Position, Stretch
 
@@ -22,6 +24,7 @@ class FetchedReplica(NamedTuple):
     is_crashed: bool = False
     newest_ms: int = -1
     lost: tuple[tuple[int, int], ...] = ()
+    compaction: Compaction | None = None
 
     @property
     def node(self) -> str:
@@ -38,6 +41,9 @@ class FetchedReplica(NamedTuple):
     @property
     def end(self) -> Position:
         return Position(0, self.end_offset, self.end_offset)
+
+    def compaction_now(self) -> Compaction | None:
+        return compactions(self.address, [self.key]).get(self.key)
 
     def end_now(self) -> int:
         """The end of the audit's cut: what was committed above it is not fetched."""

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from federation.audit.comparison.findings import Finding, Severity
-from federation.audit.cut.cut import AuditedRegion, Ends
+from federation.audit.cut.bounds import AuditedRegion
+from federation.audit.cut.ends import Ends
 from federation.audit.options import Options
 from federation.audit.report.pictures import amount
 from federation.audit.result import AuditResult

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from federation.audit.comparison.findings import Severity
-from federation.audit.cut.cut import Bounds
+from federation.audit.cut.bounds import Bounds
 from federation.audit.facts.region_facts import RegionFacts
 from federation.audit.fetch.spool import spooled
 from federation.audit.sections.section import Problem, Section, section

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from federation.audit.comparison.findings import Side
-from federation.audit.cut.cut import AuditCut, AuditedRegion, Bounds
+from federation.audit.cut.bounds import AuditedRegion, Bounds
+from federation.audit.cut.cut import AuditCut
 from federation.audit.sections import group_offsets, leader_epochs, producer_snapshots, topics
 from federation.audit.sections.section import Problem, Section, section
 from federation.audit.segments.checkpoints import Key

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from federation.audit.comparison.findings import Severity, Side
-from federation.audit.cut.cut import AuditedReplica, Bounds, compared_range
+from federation.audit.cut.bounds import AuditedReplica, Bounds, compared_range
 from federation.audit.sections.batch_headers import covering
 from federation.audit.sections.section import Problem
 from federation.audit.segments.checkpoints import Key

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crc32c import crc32c
 
 from federation.audit.comparison.findings import Side
-from federation.audit.cut.cut import Bounds
+from federation.audit.cut.bounds import Bounds
 from federation.audit.sections.batch_headers import covering
 from federation.audit.sections.section import Problem
 from federation.audit.segments.checkpoints import Key

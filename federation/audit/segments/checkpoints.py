@@ -13,7 +13,9 @@ HIGH_WATERMARKS = "replication-offset-checkpoint"
 LOG_STARTS = "log-start-offset-checkpoint"
 CLEANER_OFFSETS = "cleaner-offset-checkpoint"
 COMPLETE_FROM = "complete-from-offset-checkpoint"
+MARKERS_FROM = "markers-from-offset-checkpoint"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+NAMES = (HIGH_WATERMARKS, LOG_STARTS, CLEANER_OFFSETS, COMPLETE_FROM, MARKERS_FROM, RECOVERY_POINTS)
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 
 
@@ -29,7 +31,9 @@ def read(data_dir: str, name: str) -> dict[Key, int]:
 
 
 def parse(text: str) -> dict[Key, int]:
-    """Offsets by topic and partition; raises ValueError."""
+    """Offsets by topic and partition; raises ValueError. Kafka makes each file before it has anything to write."""
+    if not text:
+        return {}
     lines = text.splitlines()
     if len(lines) < 2 or lines[0].strip() != "0" or not lines[1].strip().isdigit():
         raise ValueError("no checkpoint of version 0")

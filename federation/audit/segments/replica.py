@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from federation.audit.segments.batches import Part
+from federation.audit.segments.compaction import Compaction
 
 
 class Position(NamedTuple):
@@ -76,10 +77,18 @@ class ReadableReplica(Protocol):
     @property
     def lost(self) -> Sequence[tuple[int, int]]: ...
     @property
+    def compaction(self) -> Compaction | None:
+        """What it lacked because of compaction when it was found; None: nobody says it."""
+
+    @property
     def is_empty(self) -> bool: ...
     @property
     def end(self) -> Position:
         """The place after everything."""
+        ...
+
+    def compaction_now(self) -> Compaction | None:
+        """What it lacks by now."""
         ...
 
     def end_now(self) -> int:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from federation.audit.segments import checkpoints
 from federation.audit.segments.batches import Batch, Part, walk
 from federation.audit.segments.checkpoints import Key
+from federation.audit.segments.compaction import Compaction, Compactions
 from federation.audit.segments.data_dir import DataDir
 from federation.audit.segments.headers import HEADER, HEADER_BYTES, LENGTH_BYTES, OFFSET_MAX
 from federation.audit.segments.replica import Position, Stretch
@@ -46,6 +47,7 @@ class ReplicaLog(NamedTuple):
     node_id: int = -1
     lost: tuple[tuple[int, int], ...] = ()
     recovery_point: int = OFFSET_MAX
+    compaction: Compaction | None = Compaction()
 
     @property
     def is_crashed(self) -> bool:
@@ -67,6 +69,9 @@ class ReplicaLog(NamedTuple):
     def end(self) -> Position:
         """The last byte of the last file, whatever offsets are found before it."""
         return Position(len(self.segments) - 1, self.segments[-1].size, OFFSET_MAX)
+
+    def compaction_now(self) -> Compaction | None:
+        return Compactions(os.path.dirname(self.folder)).of((self.topic, self.partition))
 
     def end_now(self) -> int:
         return _open((self.topic, self.partition), self.folder, DataDir("")).end_offset
@@ -168,6 +173,7 @@ def discover(
     found: dict[Key, list[ReplicaLog]] = defaultdict(list)
     for directory in directories:
         points = None if is_running or not directory.is_crashed else _recovery_points(directory)
+        of_this = []
         for key, folder in _partition_folders(directory.path):
             if any(directory.node_id == one.node_id >= 0 for one in found[key]):
                 raise ValueError(
@@ -176,7 +182,12 @@ def discover(
             log = _open(key, folder, directory)
             if points is not None:
                 log = log._replace(recovery_point=points.get(key, 0))
-            found[key].append(log)
+            of_this.append((key, log))
+        compactions = Compactions(
+            directory.path
+        )  # after the files: what they lack is written before they lack it
+        for key, log in of_this:
+            found[key].append(log._replace(compaction=compactions.of(key)))
     return dict(found)
 
 

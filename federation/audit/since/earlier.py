@@ -10,7 +10,7 @@ from typing import NamedTuple
 from xxhash import xxh3_128_hexdigest
 
 from federation.audit.comparison.findings import Side
-from federation.audit.cut.cut import AuditedRegion, Bounds
+from federation.audit.cut.bounds import AuditedRegion, Bounds
 from federation.audit.segments.replica import ReadableReplica
 from federation.audit.since.last_report import JudgedRange, LastPartition
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from federation.audit.comparison.findings import Class, Finding, Side
-from federation.audit.cut.cut import AuditedRegion, Bounds
+from federation.audit.cut.bounds import AuditedRegion, Bounds
 from federation.audit.segments.replica import ReadableReplica
 from federation.audit.verdict.holes import KnownHole
 

@@ -13,9 +13,16 @@ from xxhash import xxh3_128_hexdigest
 
 from federation.audit.comparison.findings import Class, Finding, Severity, Side
 from federation.audit.comparison.unit import Unit, UnitOutcome
-from federation.audit.cut.cut import Bounds, compared_range
+from federation.audit.cut.bounds import Bounds, compared_range
 from federation.audit.cut.lag import Lag
 from federation.audit.segments.replica import Stretch
+
+_BROKER_IS_SILENT = (
+    "a broker of an earlier release or of another vendor does not say it; name its data directory"
+)
+_FILES_ARE_SILENT = (
+    "there are no checkpoint files beside its folders; give the facts that were taken with the copy"
+)
 
 
 class Verdict(StrEnum):
@@ -132,10 +139,14 @@ def unclear_clean_points(
     topic: str, partition: int, source: Bounds, mirror: Bounds, *, is_compacted: bool
 ) -> list[Finding]:
     """What compaction may have changed cannot be told from what it has not: nothing is compared."""
-    found = [one.clean for one in (*source.replicas, *mirror.replicas)]
-    if -1 not in found or not (is_compacted or any(one > 0 for one in found)):
+    sides = (Side.SOURCE, source), (Side.MIRROR, mirror)
+    found = {f"{side} {one.log.node}": one for side, bounds in sides for one in bounds.replicas}
+    silent = {name: one for name, one in found.items() if one.clean < 0}
+    if not silent or not (is_compacted or any(one.clean > 0 for one in found.values())):
         return []
-    needed = "the directories of all replicas: Fetch does not say up to where a log was compacted"
+    fetched = [name for name, one in silent.items() if not one.log.folder]
+    needed = _BROKER_IS_SILENT if fetched else _FILES_ARE_SILENT
+    needed = f"up to where {', '.join(sorted(fetched or silent))} was compacted: {needed}"
     start, stop = compared_range(source, mirror)
     evidence = json.dumps({"needed": needed})
     kind = Class.NOT_ASKED

@@ -132,16 +132,23 @@ def facts(
 ) -> None:
     """What a region says of itself and its segment files don't.
 
-    In-sync replicas, effective configurations, mirrors with their cuts, the hole ledger. An audit takes the JSON object
-    as --source-facts or --mirror-facts.
+    In-sync replicas, effective configurations, mirrors with their cuts, the hole ledger, and up to where compaction has
+    changed each replica's log. An audit takes the JSON object as --source-facts or --mirror-facts. What is kept with a
+    copy of the data is best asked for once the copy is made.
     """
+    from federation.commands.audit.compaction import by_brokers, by_directories, with_compaction
     from federation.commands.audit.facts import NoFacts, ask, of_directories
     from federation.commands.audit.facts_table import show_facts
 
     if (bootstrap_server is None) is (not data_dirs):
         raise click.UsageError("Give --bootstrap-server, or --data-dir.")
     try:
-        said = ask(bootstrap_server) if bootstrap_server else of_directories(data_dirs)
+        if bootstrap_server:
+            said = ask(bootstrap_server)
+            said = with_compaction(said, by_brokers(bootstrap_server, said))
+        else:
+            said = of_directories(data_dirs)
+            said = with_compaction(said, by_directories(data_dirs, said))
     except NoFacts as error:
         raise Failure(str(error), exit_code=UNREACHABLE_EXIT) from error
     if output is not None:

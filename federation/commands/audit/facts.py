@@ -21,7 +21,7 @@ from brokers.metadata.image.replay import replay
 from brokers.metadata.log.snapshot_pointer import POINTER_NAME
 from brokers.quorum.ids import snapshot_id
 from brokers.records.batch import HEADER_SIZE, LENGTH_FROM
-from federation.audit.cut.cut import AuditedRegion
+from federation.audit.cut.bounds import AuditedRegion
 from federation.audit.facts.region_facts import RegionFacts, parse
 from federation.audit.segments import data_dir
 from federation.commands.link.messages import as_dict

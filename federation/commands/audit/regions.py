@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from federation.audit.cut.cut import AuditedRegion
+from federation.audit.cut.bounds import AuditedRegion
 from federation.commands.answers import Failure
 from federation.commands.audit import facts
 

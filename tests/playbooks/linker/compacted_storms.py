@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brokers.records.batch import iter_headers
-from federation.audit.cut.cut import AuditedRegion
+from federation.audit.cut.bounds import AuditedRegion
 from federation.audit.engines import AuditProgress
 from federation.audit.facts.region_facts import parse
 from federation.audit.options import Options

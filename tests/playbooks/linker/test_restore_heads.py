@@ -8,7 +8,7 @@ import pytest
 
 from brokers.ids import TopicPartition
 from federation.audit.comparison.findings import Class
-from federation.audit.cut.cut import AuditedRegion
+from federation.audit.cut.bounds import AuditedRegion
 from federation.audit.engines import AuditProgress
 from federation.audit.facts.region_facts import parse
 from federation.audit.options import Options

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from brokers.ids import Offset, TopicPartition
 from federation.audit.comparison.findings import Class, Finding
-from federation.audit.cut.cut import AuditedRegion
+from federation.audit.cut.bounds import AuditedRegion
 from federation.audit.engines import AuditProgress
 from federation.audit.facts.region_facts import parse
 from federation.audit.options import Options

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from federation.audit.comparison.digests import size
 from federation.audit.comparison.findings import Side
 from federation.audit.comparison.unit import Unit, UnitCopy
-from federation.audit.cut.cut import AuditedReplica, Bounds, compared_range
+from federation.audit.cut.bounds import AuditedReplica, Bounds, compared_range
 from federation.audit.plan import TASK_BYTES, WORKER_BYTES_MIN, pack, units
 from federation.audit.segments.batches import Part
 from federation.audit.segments.data_dir import DataDir

@@ -6,7 +6,8 @@ import pytest
 
 from federation.audit import pool
 from federation.audit.comparison.unit import Unit, UnitOutcome
-from federation.audit.cut.cut import AuditedRegion, take
+from federation.audit.cut.bounds import AuditedRegion
+from federation.audit.cut.cut import take
 from federation.audit.plan import WORKER_BYTES_MIN, EngineFailed, units
 from tests.spark import generate
 from tests.spark.cases import NOW_MS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from federation.audit.cut.cut import AuditedRegion
+from federation.audit.cut.bounds import AuditedRegion
 from federation.audit.engines import AuditProgress
 from federation.audit.options import Options
 from federation.audit.result import AuditResult, CannotRun, ExitCode

@@ -9,7 +9,8 @@ import pytest
 
 from federation.audit.comparison.compare import compare
 from federation.audit.comparison.unit import outcome_from_row, unit_from_row
-from federation.audit.cut.cut import AuditedRegion, take
+from federation.audit.cut.bounds import AuditedRegion
+from federation.audit.cut.cut import take
 from federation.audit.plan import units
 from federation.audit.verdict.verdicts import Verdict
 from tests.quick import some

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from federation.audit.cut.cut import AuditedRegion, take
+from federation.audit.cut.bounds import AuditedRegion
+from federation.audit.cut.cut import take
 from federation.audit.cut.listed_offsets import Unanswered, Which, offsets
 from federation.audit.segments.checkpoints import HIGH_WATERMARKS, LOG_STARTS
 from tests.spark import generate

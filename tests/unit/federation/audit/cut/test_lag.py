@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from federation.audit.cut.cut import Bounds
+from federation.audit.cut.bounds import Bounds
 from federation.audit.cut.lag import Lag, lag
 from federation.audit.segments.data_dir import DataDir
 from federation.audit.segments.replica_log import discover

@@ -11,12 +11,13 @@ from federation.audit import plan
 from federation.audit.comparison.compare import compare
 from federation.audit.comparison.findings import Class, Side
 from federation.audit.comparison.unit import Unit, UnitCopy, UnitOutcome, unit_from_row
-from federation.audit.cut.cut import AuditedReplica, Bounds
+from federation.audit.cut.bounds import AuditedReplica, Bounds
 from federation.audit.fetch import discovery, reading
 from federation.audit.fetch.fetched_replica import FetchedReplica
 from federation.audit.fetch.messages import OFFSET_NOT_AVAILABLE
 from federation.audit.fetch.spool import spooled
 from federation.audit.segments.batches import Part
+from federation.audit.segments.compaction import Compaction
 from federation.audit.segments.data_dir import DataDir
 from federation.audit.segments.headers import OFFSET_MAX
 from federation.audit.segments.replica import FetchRange, ReadableReplica
@@ -68,7 +69,8 @@ def test_a_range_has_the_batches_that_hold_its_offsets(broker: Broker) -> None:
 def test_discovery_says_where_a_replica_starts_and_how_large_it_is(broker: Broker) -> None:
     broker.high_watermarks = [END - 1, END - 1]  # a follower that lags is asked again
     found = replica(broker)
-    assert found == FetchedReplica(*KEY, 1, broker.address, 0, END, len(WHOLE))
+    expected = FetchedReplica(*KEY, 1, broker.address, 0, END, len(WHOLE))
+    assert found == expected._replace(compaction=Compaction())
     assert broker.fetches == 3
     assert discovery.replicas({1: "127.0.0.1:1"}, {KEY: [1, 2]}, {KEY: END}) == {}
 

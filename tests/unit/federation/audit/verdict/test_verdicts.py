@@ -2,7 +2,7 @@
 
 from federation.audit.comparison.findings import Class, Finding, Severity, Side, severity_of
 from federation.audit.comparison.unit import Unit, UnitCopy, UnitOutcome
-from federation.audit.cut.cut import Bounds
+from federation.audit.cut.bounds import Bounds
 from federation.audit.segments.batches import Part
 from federation.audit.segments.headers import OFFSET_MAX
 from federation.audit.verdict.verdicts import (

@@ -1,6 +1,8 @@
 """A region's facts out of a file or the metadata log of a stopped node, and why they can't be had."""
 
 import json
+import random
+from contextlib import closing
 from pathlib import Path
 from uuid import UUID
 
@@ -11,10 +13,14 @@ from brokers.metadata.image.record_batches import data_batch
 from brokers.wire.message import Message
 from brokers.wire.messages import metadata_records as wire
 from federation.audit.facts.region_facts import parse
+from federation.audit.segments.checkpoints import COMPLETE_FROM
+from federation.audit.segments.compaction import Compaction
 from federation.audit.segments.data_dir import META
 from federation.commands.audit.command import audit
+from federation.commands.audit.compaction import by_brokers, with_compaction
 from tests.spark import facts, generate
 from tests.spark.cases import Case, planted
+from tests.unit.federation.audit.fetch.broker import Broker
 from tests.unit.federation.audit.segments.test_data_dir import directory
 
 TOPIC = UUID(int=9)
@@ -74,6 +80,28 @@ def test_a_stopped_node_says_what_its_metadata_log_holds(tmp_path: Path) -> None
         assert (partition.leader, partition.replicas, partition.isr) == (1, [1, 2], [2])
         assert said.configs()["flights"]["retention.ms"] == "77"
         assert said.configs()["flights"]["retention.bytes"] == "-1"
+
+
+def test_a_stopped_node_says_what_compaction_has_changed(tmp_path: Path) -> None:
+    path = node(tmp_path, "west", *a_topic([1, 2]))
+    generate.write_checkpoint(path, COMPLETE_FROM, {KEY: 17, ("flights", 1): 99})
+    (told,) = parse(facts_of("--data-dir", path).stdout).partitions()[KEY].complete_from
+    assert (told.replica, told.offset) == (1, 17)  # of node 2 no directory is named
+    Path(path, COMPLETE_FROM).write_text("damaged")
+    ended = facts_of("--data-dir", path)
+    assert ended.exit_code == 4 and COMPLETE_FROM in ended.output
+
+
+def test_brokers_of_another_release_say_nothing_of_compaction() -> None:
+    broker = Broker(KEY, generate.batches(random.Random(1), 3))
+    with closing(broker):
+        text = facts.facts(isr={KEY: [1, 2]}).model_dump_json(by_alias=True)
+        broker.compaction = Compaction(17, 3)
+        assert by_brokers(broker.address, text) == {1: {KEY: 17}}
+        broker.log_dirs_version = 1
+        assert by_brokers(broker.address, text) == {}
+    said = parse(with_compaction(text, {1: {KEY: 17}})).partitions()[KEY]
+    assert [said.complete_from_of(node) for node in (1, 2, -1)] == [17, -1, 17]
 
 
 def test_people_get_tables_and_the_file_what_an_audit_takes(tmp_path: Path) -> None:
