@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from uuid import UUID
 
+from brokers.compaction import CleaningLimits, LastBatch
 from brokers.ids import (
     MIGRATING_DIRECTORY,
     OFFSET_MAX,
@@ -18,7 +19,6 @@ from brokers.ids import (
     LeaderEpoch,
     Offset,
     Peer,
-    ProducerId,
     Ticket,
     TopicPartition,
 )
@@ -207,23 +207,6 @@ class CopyLog:
 
     partition: TopicPartition
     directory: UUID | None
-
-
-class LastBatch(NamedTuple):
-    """The last batch of an active producer: the last offset of its data, or -1 if only a marker is left."""
-
-    producer_id: ProducerId
-    last_offset: Offset
-    producer_epoch: int
-
-
-class CleaningLimits(NamedTuple):
-    """What one cleaning may use: memory for the keys, filled up to `load_factor`, and for reads; bytes a second."""
-
-    map_bytes: int
-    load_factor: float
-    io_bytes: int
-    bytes_per_second: float
 
 
 @dataclass(frozen=True, slots=True)

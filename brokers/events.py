@@ -6,6 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from uuid import UUID
 
+from brokers.compaction import CleaningStats
 from brokers.errors import KafkaError
 from brokers.ids import (
     DEFAULT_LISTENER,
@@ -215,19 +216,6 @@ class SegmentsCleaned:
     next_offset: Offset
     size: int
     max_timestamp: Instant
-
-
-@dataclass(frozen=True, slots=True)
-class CleaningStats:
-    """What a cleaning has read once it had the keys, what it has written, and the share of the keys' memory in use."""
-
-    bytes_read: int = 0
-    bytes_written: int = 0
-    records_read: int = 0
-    records_written: int = 0
-    records_without_key: int = 0
-    map_entries: int = 0
-    map_utilization: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from brokers.effects import LastBatch
+from brokers.compaction import LastBatch
 from brokers.ids import Instant, Offset
 from brokers.log.config import LogConfig
 from brokers.log.log import Log

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from brokers.compaction import CleaningLimits
 from brokers.config.broker_config import BrokerConfig
-from brokers.effects import CleaningLimits
 from brokers.metadata.configs.effective_configs import dynamic_config_synonyms
 from brokers.metadata.image.image import Image
 

@@ -7,9 +7,10 @@ cleanings at once as `log.cleaner.threads` says. The host does the work; this pa
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from brokers.compaction import CleaningStats
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Changed, CleanLog, Effect
-from brokers.events import CleaningStats, LogCleaned, RecordsCompacted, SegmentsCleaned
+from brokers.events import LogCleaned, RecordsCompacted, SegmentsCleaned
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.log.cleanable import LogToClean, last_batches, log_to_clean
 from brokers.log.retention_hold import MarkerHold

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from brokers.effects import CleaningLimits, LastBatch
-from brokers.events import CleaningStats
+from brokers.compaction import CleaningLimits, CleaningStats, LastBatch
 from brokers.storage.cleaning.cleaning_plan import (
     CleanedSegment,
     CleaningDone,

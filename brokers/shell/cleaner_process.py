@@ -6,24 +6,34 @@ On Linux the kernel ends it with the node, however that ends: the next life of t
 """
 
 import ctypes
+import gc
 import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, suppress
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import Final
 
+from brokers.ports import DiskError
 from brokers.shell.cleaner_jobs import parse_job, result_line
-from brokers.shell.files import DiskFiles
+from brokers.shell.syncing_behind import FollowingThread, SyncedBehind
+from brokers.storage.cleaning.cleaning_plan import (
+    CleanedSegment,
+    CleaningDone,
+    CleaningFailed,
+    CleaningPlan,
+)
 from brokers.storage.cleaning.log_cleaning import LogCleaning, Step
 
 PAUSE_FROM_S: Final = 0.01  # shorter pauses are added up
 _PR_SET_PDEATHSIG: Final = 1  # prctl(2)
 
 
-def throttled(steps: Iterator[Step], bytes_per_second: float) -> Iterator[Step]:
+def throttled(steps: Iterator[Step], bytes_per_second: float) -> Generator[Step, None, None]:
     """Wait so long between two steps that the rate is kept."""
     owed = 0.0
     for step in steps:
@@ -50,17 +60,40 @@ def _end_with(parent: int) -> None:
         os._exit(0)  # it has ended before
 
 
+def clean(
+    root: str, plan: CleaningPlan, thread: FollowingThread, write: Callable[[bytes], object]
+) -> None:
+    """One cleaning of a log in the directory `root`. A result is written once what it tells of is on the disk."""
+    last: CleaningDone | CleaningFailed | None = None
+    steps = throttled(
+        LogCleaning(SyncedBehind(root, thread), plan).steps(), plan.limits.bytes_per_second
+    )
+    with suppress(DiskError), closing(steps):  # `end` has the error
+        for step in steps:
+            if isinstance(step, CleanedSegment):
+                thread.do(partial(write, result_line(step)))
+            elif not isinstance(step, int):
+                last = step
+    error = thread.end()
+    if error is not None:
+        last = CleaningFailed(str(error), is_final=False)
+    assert last is not None
+    write(result_line(last))
+
+
 def main() -> None:
     _end_with(int(sys.argv[1]))
     jobs: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_read_jobs, args=(jobs,), daemon=True).start()
+    thread = FollowingThread()
+    gc.freeze()  # what was imported is not looked through again
     while True:
-        root, plan = parse_job(jobs.get())
-        steps = LogCleaning(DiskFiles(root), plan).steps()
-        for step in throttled(steps, plan.limits.bytes_per_second):
-            if not isinstance(step, int):
-                sys.stdout.buffer.write(result_line(step))
-                sys.stdout.buffer.flush()
+        clean(*parse_job(jobs.get()), thread, _write)
+
+
+def _write(line: bytes) -> None:
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

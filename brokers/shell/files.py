@@ -18,7 +18,7 @@ from threading import RLock
 from weakref import WeakSet
 
 from brokers.ids import Buffer, Buffers
-from brokers.ports import DiskError, SyncError, Volume
+from brokers.ports import DiskError, FileWriter, SyncError, Volume
 from brokers.shell.appending import DiskAppending, append_all, write_all
 from brokers.shell.handles import DiskRange, Handle, read_at
 from brokers.shell.preallocation import preallocate
@@ -126,7 +126,7 @@ class DiskFiles:
     def reader(self, path: str) -> DiskReader:
         return DiskReader(path, self._root)
 
-    def writer(self, path: str) -> DiskWriter:
+    def writer(self, path: str) -> FileWriter:
         return DiskWriter(path, self._root, _TEMPORARY_SUFFIX)
 
     def rewrite(self, path: str, position: int) -> None:

@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from brokers.effects import CleaningLimits, LastBatch
-from brokers.events import CleaningStats
+from brokers.compaction import CleaningLimits, CleaningStats, LastBatch
 from brokers.ids import OFFSET_MAX, Instant, Offset
 
 

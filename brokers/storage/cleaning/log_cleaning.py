@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from brokers.events import CleaningStats
+from brokers.compaction import CleaningStats
 from brokers.ids import OFFSET_MAX, LeaderEpoch
 from brokers.ports import DiskError, Files
 from brokers.records.batch import BatchError, BatchHeader

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from brokers.effects import LastBatch
+from brokers.compaction import LastBatch
 from brokers.ids import TopicPartition
 from brokers.log.cleanable import LogToClean, last_batches, log_to_clean
 from brokers.log.config import LogConfig

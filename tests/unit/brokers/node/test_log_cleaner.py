@@ -3,9 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
+from brokers.compaction import CleaningStats
 from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.effects import Changed, CleanLog
-from brokers.events import CleaningStats, LogCleaned, RecordsCompacted, SegmentsCleaned
+from brokers.events import LogCleaned, RecordsCompacted, SegmentsCleaned
 from brokers.ids import TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log

@@ -3,15 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from brokers.effects import (
-    CleaningLimits,
-    CleanLog,
-    CloseLog,
-    FindTimestamp,
-    OpenLog,
-    ReadRange,
-    StorageEffect,
-)
+from brokers.compaction import CleaningLimits
+from brokers.effects import CleanLog, CloseLog, FindTimestamp, OpenLog, ReadRange, StorageEffect
 from brokers.events import (
     Event,
     LogCleaned,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from brokers.effects import CleaningLimits
+from brokers.compaction import CleaningLimits
 from brokers.ids import Buffer
 from brokers.log.config import LogConfig
 from brokers.records.batch import HEADER_SIZE, iter_headers, pack_header, parse_header, renew_crc

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from brokers.effects import CleaningLimits
+from brokers.compaction import CleaningLimits
 from brokers.events import LogCleaned
 from brokers.log.cleanable import log_to_clean
 from brokers.records.batch import iter_headers, parse_header
