@@ -18,7 +18,7 @@ from typing import Any
 from rich.console import Console
 
 from tests.bench import memory, region, report, work
-from tests.bench.client import Figures
+from tests.bench.client import Figures, Unfinished
 from tests.bench.clusters import Cluster
 from tests.bench.mirrors import Mirroring
 from tests.bench.ours import Ours
@@ -42,6 +42,7 @@ from tests.bench.wan import Wide
 
 progress = Console(stderr=True, soft_wrap=True, highlight=False)
 BUSY_LOAD = 0.5
+COMPLAINT_MAX = 2_000  # characters: a command may complain about each of a thousand topics
 TABLE_COLUMNS = 118  # of characters, where nothing says how wide the terminal is
 
 
@@ -202,8 +203,11 @@ def _measure(
             try:
                 one = measure.run(system, size)
             except Exception as error:  # one measure's failure must not cost the others' figures
-                failures.append(f"{name} on {system.name}: {type(error).__name__}: {error}")
+                complaint = str(error)[:COMPLAINT_MAX]
+                failures.append(f"{name} on {system.name}: {type(error).__name__}: {complaint}")
                 progress.print(f"[red]{failures[-1]}[/]")
+                one = error.figures if isinstance(error, Unfinished) else {}
+            if not one:
                 continue
             figures.setdefault(system.name, []).append(one)
             shown = "  ".join(f"{figure} {value:.3g}" for figure, value in one.items())

@@ -25,6 +25,14 @@ class Lost(Exception):
     """Something that was acknowledged isn't there: the figures of such a run are worth nothing."""
 
 
+class Unfinished(Exception):
+    """A measure has ended early, because of its `__cause__`. `figures` are those that it had by then."""
+
+    def __init__(self, figures: Figures, because: Exception) -> None:
+        super().__init__(f"{type(because).__name__}: {because}")
+        self.figures = figures
+
+
 def run(program: str, verb: str, bootstrap: str, topic: str, *words: object) -> dict[str, Any]:
     """What a client program printed; raises with its complaint when it failed."""
     command = [

@@ -4,6 +4,7 @@ Each partition holds a record and has three replicas in either region. There is 
 above that, topics have more partitions. `..._growth` is a figure by that of 100 partitions, where they were measured
 before in the same run.
 
+- `created_s`, `filled_s`: topics in the source, and a record in each partition of them
 - `made_s`: from asking for the mirrors of topics that are there to the last record in the last of them
 - `idle_cpu_percent_a_node`: of the node that takes most; `idle_cpu_percent_total` is of everything
 - `idle_wire_bytes_per_s`: between the regions, both directions
@@ -18,10 +19,11 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 from tests.bench import client, topics, writable
-from tests.bench.client import Figures
+from tests.bench.client import Figures, Unfinished
 from tests.bench.processes import Meter
 from tests.bench.systems import DESTINATION, SOURCE, Linked
 from tests.bench.traffic import Traffic
@@ -69,34 +71,48 @@ class Mirrors:
 
 
 def growth(few: Figures, many: Figures) -> Figures:
-    return {f"{figure}_growth": many[figure] / few[figure] for figure in few if few[figure]}
+    both = [figure for figure in few if few[figure] and figure in many]
+    return {f"{figure}_growth": many[figure] / few[figure] for figure in both}
 
 
 def _with_partitions(system: Mirroring, size: Size, partitions: int) -> Figures:
+    """Raises Unfinished with the figures of the phases that have ended."""
     beginning = f"{client.fresh_name()}-of-{partitions}-"
     count = min(partitions, TOPICS_MAX)
     names = [f"{beginning}{number}" for number in range(count)]
-    _fill(system, names, partitions // count)
-    figures = _make(system, beginning, names, partitions // count)
-    figures |= _idle(system, size)
-    if isinstance(system, Deciding):
-        figures |= _fail_over(system, names)
-        began = time.perf_counter()
-        system.restore(SOURCE, names)
-        figures["restored_s"] = time.perf_counter() - began
-        figures |= _reverse(system, names)
+    figures: Figures = {}
+    try:
+        for phase in _phases(system, size, beginning, names, partitions // count):
+            figures |= phase()
+    except Exception as error:
+        raise Unfinished(figures, error) from error
     system.unlink_all()
     for region in (SOURCE, DESTINATION):
         topics.delete_many(system.region(region).bootstrap, names)
     return figures
 
 
-def _fill(system: Mirroring, names: list[str], partitions: int) -> None:
+def _phases(
+    system: Mirroring, size: Size, beginning: str, names: list[str], partitions: int
+) -> Iterator[Callable[[], Figures]]:
+    yield partial(_fill, system, names, partitions)
+    yield partial(_make, system, beginning, names, partitions)
+    yield partial(_idle, system, size)
+    if isinstance(system, Deciding):
+        yield partial(_fail_over, system, names)
+        yield partial(_restore, system, names)
+        yield partial(_reverse, system, names)
+
+
+def _fill(system: Mirroring, names: list[str], partitions: int) -> Figures:
     """Topics in west, with one record in each partition."""
     source = system.region(SOURCE)
+    began = time.perf_counter()
     topics.create_many(source.bootstrap, names, partitions, source.replicas, patience_s=PATIENCE_S)
+    created = time.perf_counter()
     with Writer(source.bootstrap, names) as writer:
-        writable.until_taken(writer, lambda: None, PATIENCE_S)
+        writable.until_taken(writer, lambda: None, PATIENCE_S, at_rest=0)
+    return {"created_s": created - began, "filled_s": time.perf_counter() - created}
 
 
 def _make(system: Mirroring, beginning: str, names: list[str], partitions: int) -> Figures:
@@ -104,10 +120,14 @@ def _make(system: Mirroring, beginning: str, names: list[str], partitions: int) 
     began = time.perf_counter()
     system.link_all(beginning)
     deadline = time.monotonic() + PATIENCE_S
-    while (count := topics.count_all(destination.bootstrap, names)) < partitions * len(names):
+    while True:
+        counted_from = time.monotonic()
+        count = topics.count_all(destination.bootstrap, names)
+        if count >= partitions * len(names):
+            break
         if time.monotonic() > deadline:
             raise TimeoutError(f"{count} partitions are mirrored after {PATIENCE_S} s")
-        time.sleep(0.1)
+        time.sleep(max(0.1, time.monotonic() - counted_from))
     return {"made_s": time.perf_counter() - began}
 
 
@@ -141,6 +161,13 @@ def _fail_over(system: Mirroring, names: list[str]) -> Figures:
     }
 
 
+def _restore(system: Mirroring, names: list[str]) -> Figures:
+    assert isinstance(system, Deciding)
+    began = time.perf_counter()
+    system.restore(SOURCE, names)
+    return {"restored_s": time.perf_counter() - began}
+
+
 def _reverse(system: Mirroring, names: list[str]) -> Figures:
     """West, which mirrors east by now, and east change places."""
     assert isinstance(system, Deciding)
@@ -170,8 +197,7 @@ def _gaps(
         went_wrong()
         if time.monotonic() > deadline:
             raise TimeoutError(f"{len(left)} partitions have no writer after {PATIENCE_S} s")
-        took = time.perf_counter() - round_began
-        time.sleep(max(writable.SHORTEST_S, writable.AT_REST * took))
+        time.sleep(writable.pause_s(time.perf_counter() - round_began))
     return gaps
 
 

@@ -64,9 +64,11 @@ def _row(name: str, figure: str, ours: Figures, theirs: Figures, target: Target 
 
 
 def medians(repetitions: list[Figures]) -> Figures:
-    """The median of each figure over the repetitions."""
-    figures = repetitions[0] if repetitions else {}
-    return {figure: median(one[figure] for one in repetitions) for figure in figures}
+    """The median of each figure over the repetitions that have it."""
+    figures = dict.fromkeys(figure for one in repetitions for figure in one)
+    return {
+        figure: median(one[figure] for one in repetitions if figure in one) for figure in figures
+    }
 
 
 def show(found: list[Row], console: Console) -> None:

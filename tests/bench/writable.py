@@ -14,7 +14,7 @@ from tests.bench.connection import Connection
 # What a partition that is no mirror any more may say for a moment: its leader does not know yet, or is about to change.
 NOT_NOW = (answers.POLICY_VIOLATION, 3, 5, 6, 7, 19, 20)
 AT_REST = 4.0  # of the time that a round of attempts took: what is measured is to have most of the processors
-SHORTEST_S = 0.02
+SHORTEST_S, LONGEST_S = 0.02, 1.0
 
 
 class Writer:
@@ -58,8 +58,13 @@ class Writer:
         return taken
 
 
+def pause_s(took_s: float, at_rest: float = AT_REST) -> float:
+    """After a round of attempts. Of ten thousand partitions one takes so long that figures would be made of pauses."""
+    return max(SHORTEST_S, min(LONGEST_S, at_rest * took_s))
+
+
 def until_taken(
-    writer: Writer, went_wrong: Callable[[], None], patience_s: float
+    writer: Writer, went_wrong: Callable[[], None], patience_s: float, at_rest: float = AT_REST
 ) -> dict[Place, float]:
     """Writes to every partition until it takes a record; when it did. `went_wrong` raises what ends the waiting."""
     at: dict[Place, float] = {}
@@ -72,5 +77,5 @@ def until_taken(
         went_wrong()
         if time.monotonic() > deadline:
             raise TimeoutError(f"{len(left)} partitions took no record in {patience_s} s")
-        time.sleep(max(SHORTEST_S, AT_REST * (now - began)))
+        time.sleep(pause_s(now - began, at_rest))
     return at
