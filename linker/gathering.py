@@ -4,7 +4,7 @@ What is asked for while nothing is under way is proposed at once, after the even
 changes are gathered, and proposed when that is answered, or after `GATHER_MS`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from brokers.ids import Instant
@@ -21,11 +21,20 @@ Propose: TypeAlias = Callable[[list[ChangeT], Act], list[Any]]
 
 
 class Gathering(Generic[ChangeT]):
-    """Of one kind of change."""
+    """Of one kind of change. `key`: changes of one key are not proposed together, and in the order in which they came.
+    `weight`: of one change, of the `TOGETHER_MAX` that a proposal has; one that is heavier is proposed alone."""
 
-    def __init__(self, timers: Timers, propose: Propose[ChangeT]) -> None:
+    def __init__(
+        self,
+        timers: Timers,
+        propose: Propose[ChangeT],
+        key: Callable[[ChangeT], Hashable] | None = None,
+        weight: Callable[[ChangeT], int] = lambda _: 1,
+    ) -> None:
         self._timers = timers
         self._propose = propose
+        self._key = key
+        self._weight = weight
         self._waiting: list[ChangeT] = []
         self._under_way = 0
         self._began: Instant = 0  # what is under way
@@ -41,12 +50,31 @@ class Gathering(Generic[ChangeT]):
         if self._timer is not None:
             self._timers.cancel(self._timer)
         self._timer, self._began = None, now
-        waiting, self._waiting = self._waiting, []
         effects: list[Any] = []
-        for first in range(0, len(waiting), TOGETHER_MAX):
+        for changes in self._take():
             self._under_way += 1
-            effects += self._propose(waiting[first : first + TOGETHER_MAX], self._answered)
+            effects += self._propose(changes, self._answered)
         return effects
+
+    def _take(self) -> list[list[ChangeT]]:
+        """What waits, in proposals. A change whose key is in one of them goes on waiting."""
+        waiting, self._waiting = self._waiting, []
+        keys: set[Hashable] = set()
+        proposals: list[list[ChangeT]] = []
+        left = 0
+        for change in waiting:
+            if self._key is not None and (key := self._key(change)) in keys:
+                self._waiting.append(change)
+                continue
+            if self._key is not None:
+                keys.add(key)
+            weight = self._weight(change)
+            if weight > left or not proposals:
+                proposals.append([])
+                left = TOGETHER_MAX
+            proposals[-1].append(change)
+            left -= weight
+        return proposals
 
     def _answered(self, now: Instant) -> list[Any]:
         self._under_way -= 1

@@ -25,7 +25,7 @@ from brokers.membership.controller_channel import (
 )
 from brokers.membership.envelopes import disclose_response, enclose
 from brokers.metadata.commands.commands import Submitted
-from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
+from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs, RaiseLeaderEpochsOfTopics
 from brokers.metadata.requests.conversions import conversion_of
 from brokers.security.origin import Origin
 from brokers.timers import Timers
@@ -35,6 +35,7 @@ from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.forwarding import EnvelopeResponse
 from brokers.wire.primitives import WireError
 
+_REPEATABLE = (RaiseLeaderEpochs, RaiseLeaderEpochsOfTopics)  # done twice they do nothing more
 NO_TICKET = 0  # of a request that came over no connection
 
 
@@ -128,7 +129,7 @@ class ForwardingManager:
         client: Request | None,
         now: Instant,
     ) -> list[Effect]:
-        if isinstance(command, RaiseLeaderEpochs):  # the only one that may be repeated
+        if isinstance(command, _REPEATABLE):
             then = partial(self._repeat, command, then, due)
         if self._node.is_active:
             origin = None if client is None else client.origin
@@ -152,7 +153,7 @@ class ForwardingManager:
                 result = Refusal(KafkaError.REQUEST_TIMED_OUT, unreadable.because)
             return then(result, now)
 
-        may_repeat = isinstance(command, RaiseLeaderEpochs)
+        may_repeat = isinstance(command, _REPEATABLE)
         return self._begin(_Forwarded(request, respond, due, may_repeat), now)
 
     def _repeat(

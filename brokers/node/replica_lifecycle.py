@@ -4,6 +4,7 @@ A decision of the controller is in force for clients only when the logs it asks 
 decision wait here for the logs that its changes opened.
 """
 
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 from uuid import UUID
@@ -58,8 +59,10 @@ class ReplicaLifecycle:
         self._timers = timers
         self._went_offline = went_offline
         self._was_registered = False
-        self._opening: dict[TopicPartition, None] = {}
-        self._barriers: list[tuple[set[TopicPartition], Opened]] = []
+        # Each with a number that rises, and the last number when somebody began to wait.
+        self._opening = OrderedDict[TopicPartition, int]()
+        self._barriers: deque[tuple[int, Opened]] = deque()
+        self._opens = 0
         self._known: dict[TopicPartition, _Known] = {}
         self._writers: dict[str, str | None] = {}
 
@@ -72,7 +75,7 @@ class ReplicaLifecycle:
         """`then` runs once every log that is being opened now has been opened or has failed."""
         if not self._opening:
             return then(now)
-        self._barriers.append((set(self._opening), then))
+        self._barriers.append((self._opens, then))
         return []
 
     def follow(self, delta: ImageDelta, now: Instant) -> list[Effect]:
@@ -150,7 +153,9 @@ class ReplicaLifecycle:
         return replica
 
     def _open(self, replica: Replica, placed: PartitionImage) -> Effect:
-        self._opening[replica.partition] = None
+        self._opens += 1
+        self._opening.pop(replica.partition, None)  # numbers rise from the first to the last
+        self._opening[replica.partition] = self._opens
         home = placed.directory(self._config.node_id)
         home = self._log_dirs.preferred.get(replica.partition, home)
         if home == UNASSIGNED_DIRECTORY:  # a log that is there already is opened where it lies
@@ -180,7 +185,7 @@ class ReplicaLifecycle:
         self._opening.pop(partition, None)
         replica = self._partitions.all.get(partition)
         if replica is None:
-            return [*self._settle(partition, now)]
+            return self._settle(now)
         if not self._assignments.may_retry(directory):
             return self._failed(partition, "its log directory has failed", directory, now)
         self._assignments.opened(partition, directory, now)
@@ -190,7 +195,7 @@ class ReplicaLifecycle:
             effects.insert(
                 0, Changed(f"partition {partition}", "online", "the disk takes writes again")
             )
-        return effects + self._settle(partition, now)
+        return effects + self._settle(now)
 
     def failed(
         self, partition: TopicPartition, reason: str, directory: UUID, now: Instant
@@ -215,13 +220,13 @@ class ReplicaLifecycle:
         replica = self._partitions.all.get(partition)
         effects = self._went_offline(partition, now)
         if replica is None:
-            return effects + self._settle(partition, now)
+            return effects + self._settle(now)
         effects = replica.failed(reason, now) + effects
         if self._assignments.may_retry(directory):
             self._timers.set(now + RETRY_OPEN_MS, lambda _: self._retry(replica))
         else:
             self._assignments.lost(partition, directory, now)
-        return effects + self._settle(partition, now)
+        return effects + self._settle(now)
 
     def _retry(self, replica: Replica) -> list[Effect]:
         if self._partitions.all.get(replica.partition) is not replica or replica.log is not None:
@@ -229,16 +234,16 @@ class ReplicaLifecycle:
         placed = self._registration.image.partition(replica.partition)
         return [] if placed is None else [self._open(replica, placed)]
 
-    def _settle(self, partition: TopicPartition, now: Instant) -> list[Effect]:
+    def _settle(self, now: Instant) -> list[Effect]:
+        """Who waits for none of the logs that are still being opened goes on."""
         effects: list[Effect] = []
-        waiting, self._barriers = self._barriers, []
-        for missing, then in waiting:
-            missing.discard(partition)
-            if missing:
-                self._barriers.append((missing, then))
-            else:
-                effects += then(now)
+        while self._barriers and self._barriers[0][0] < self._first_opening:
+            effects += self._barriers.popleft()[1](now)
         return effects
+
+    @property
+    def _first_opening(self) -> int:
+        return next(iter(self._opening.values()), self._opens + 1)
 
 
 def _stored(config: LogConfig) -> tuple[int, int]:

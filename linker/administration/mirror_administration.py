@@ -28,9 +28,10 @@ from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import creation, refusal_of
 from linker.errors import LinkRefusal
 from linker.frames import TOPICS_MAX, TopicState
+from linker.joint_proposals import UNKNOWN_OUTCOMES
 from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, TopicSpec, decode_mirror
 from linker.records.mirror_state import LIVE, MirrorState
-from linker.region_client import UNKNOWN_OUTCOMES, Effects, RegionClient
+from linker.region_client import Effects, RegionClient
 
 
 class MirrorAdministration:
@@ -295,7 +296,7 @@ class MirrorAdministration:
         effects = link.follow_documents((record.topic,), now)
         command_for_topic = creation(record.topic, link, state, record.spec)
         made = partial(self._on_topic_made, record, respond)
-        return [*effects, self._region.propose(command_for_topic, made)]
+        return effects + self._region.create_mirror_topic(command_for_topic, made)
 
     def _on_topic_made(
         self, record: MirrorRecord, respond: Respond, result: object, now: Instant

@@ -15,9 +15,10 @@ from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_holds import SourceHolds
 from linker.control.source_link import SourceLink
 from linker.errors import LinkRefusal
+from linker.joint_proposals import UNKNOWN_OUTCOMES
 from linker.records.link_state import LinkRecord, LinkState
 from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
-from linker.region_client import UNKNOWN_OUTCOMES, Effects
+from linker.region_client import Effects
 
 Respond: TypeAlias = Callable[[Answer | LinkRefusal, Instant], Effects]
 Found: TypeAlias = Callable[[str | LinkRefusal, Instant], Effects]

@@ -269,7 +269,7 @@ class MirrorFailover:
                 return self.proof.give_up(lost or because, now)
         if not because:
             return self.go(FailoverTrigger.DRAINED, now)
-        self._reports.pace.looked(self._mirror.topic, now)
+        self._reports.pace.looked(self._mirror.topic, self._mirror.partition_count, now)
         self.set_timer(now + self._reports.pace.pause(CHECK_MS), self._drain)
         if self._waited_for == because:
             return []

@@ -61,7 +61,7 @@ class MirrorHandover:
         if self._reports.is_clamped(self._mirror.topic, self._mirror.version):
             return self._go(FailoverTrigger.CLAMPED, now)
         again = self._progress.in_this_phase(self.clamp_groups)
-        self._reports.pace.looked(self._mirror.topic, now)
+        self._reports.pace.looked(self._mirror.topic, self._mirror.partition_count, now)
         self._region.timers.set(now + self._reports.pace.pause(CHECK_MS), again)
         return []
 

@@ -56,6 +56,7 @@ class MirrorProof:
         host: ProofHost,
     ) -> None:
         self.deadline: Instant = 0
+        self._is_noting = False  # a record that says that the source is fenced is being written
         self._region = region
         self._sources = sources
         self._groups = groups
@@ -100,10 +101,17 @@ class MirrorProof:
     def _note_fence(self, now: Instant) -> Effects:
         """From this record on, every broker asks for the proof."""
         mirror = self._mirror
-        if not reversing.is_fenced(self._region, mirror) or mirror.source_state is None:
+        is_fenced = reversing.is_fenced(self._region, mirror)
+        if self._is_noting or not is_fenced or mirror.source_state is None:
             return []
+        self._is_noting = True
         record = replace(mirror.record, fenced_at=mirror.source_state.metadata_offset)
-        return mirror.change(record, lambda *_: [])
+        return mirror.change(record, self._on_noted)
+
+    def _on_noted(self, refusal: Refusal | None, now: Instant) -> Effects:
+        """If it was refused, the next look tries again."""
+        self._is_noting = False
+        return []
 
     def ask_beacon(self, now: Instant) -> Effects:
         """From every broker that sends topics or groups: the leaders of partitions ask for what they copy."""
@@ -149,7 +157,7 @@ class MirrorProof:
         return []
 
     def _check_soon(self, now: Instant) -> None:
-        self._reports.pace.looked(self._mirror.topic, now)
+        self._reports.pace.looked(self._mirror.topic, self._mirror.partition_count, now)
         self._host.set_timer(now + self._reports.pace.pause(CHECK_MS), self.check)
 
     def give_up(self, why: str, now: Instant, code: str = "TIMEOUT_ERROR") -> Effects:

@@ -286,7 +286,7 @@ class MirrorTopic:
             change = ConfigChange((ResourceType.TOPIC, self.topic), changes)
             command = AlterConfigs((change,), writer=self._link.name)
         if command is not None:
-            return [self._propose(command)]
+            return self._propose(command)
         self.config_trouble, self._proposed = "", None
         return []
 
@@ -305,10 +305,12 @@ class MirrorTopic:
         self._proposing = False
         return self.follow(now) + self.refresh(now)
 
-    def _propose(self, command: Submitted) -> object:
+    def _propose(self, command: Submitted) -> Effects:
         self._proposing = True
         self._proposed = command
-        return self._region.propose(command, self._on_proposed)
+        if isinstance(command, CreateMirrorTopic):
+            return self._region.create_mirror_topic(command, self._on_proposed)
+        return [self._region.propose(command, self._on_proposed)]
 
     def _on_proposed(self, result: object, now: Instant) -> Effects:
         self._proposing = False

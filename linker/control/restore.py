@@ -125,7 +125,7 @@ class MirrorRestore:
 
     def _wait(self, because: str, now: Instant) -> Effects:
         self.because = because
-        self._reports.pace.looked(self._mirror.topic, now)
+        self._reports.pace.looked(self._mirror.topic, self._mirror.partition_count, now)
         self._again_in(self._reports.pace.pause(CHECK_MS), now)
         return []
 

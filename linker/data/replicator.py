@@ -260,7 +260,7 @@ class PartitionReplicator:
             if state is None:
                 return effects + self._interrupt(f"{self.partition} went offline", now)
             if self._wanted_epoch > state.leader_epoch:
-                return [*effects, self._raise(self._wanted_epoch)]
+                return effects + self._raise(self._wanted_epoch)
             if not self._queue:
                 return effects
             head = self._queue[0]
@@ -305,9 +305,9 @@ class PartitionReplicator:
         self.lag.mirror_at(state.high_watermark)
         return self._log_start.follow(state)
 
-    def _raise(self, leader_epoch: LeaderEpoch) -> object:
+    def _raise(self, leader_epoch: LeaderEpoch) -> Effects:
         self._blocked = True
-        return self._region.propose(
+        return self._region.raise_leader_epochs(
             RaiseLeaderEpochs(
                 topic=self.partition.topic, leader_epochs={self.partition.partition: leader_epoch}
             ),

@@ -57,4 +57,5 @@ def _end_epoch(
         return again(at)
 
     wanted = {partition.partition: epoch + 1}
-    return [region.propose(RaiseLeaderEpochs(topic=partition.topic, leader_epochs=wanted), raised)]
+    command = RaiseLeaderEpochs(topic=partition.topic, leader_epochs=wanted)
+    return region.raise_leader_epochs(command, raised)

@@ -18,7 +18,9 @@ from brokers.metadata.commands.config_commands import AlterConfigs
 from brokers.metadata.commands.document_commands import PutDocuments
 from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
+    CreateMirrorTopics,
     RaiseLeaderEpochs,
+    RaiseLeaderEpochsOfTopics,
     SetTopicWriter,
     SetTopicWriters,
 )
@@ -35,8 +37,9 @@ from brokers.metadata.commands.topic_commands import CreatePartitions, CreateTop
 
 # What code in the process of a broker may submit. Deleting, growing and settings: as a link, `writer` is not None.
 Submitted: TypeAlias = (
-    CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | SetTopicWriter | SetTopicWriters
-    | RaiseLeaderEpochs | AlterConfigs | PutDocuments | RecordOperation
+    CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | CreateMirrorTopics
+    | SetTopicWriter | SetTopicWriters | RaiseLeaderEpochs | RaiseLeaderEpochsOfTopics
+    | AlterConfigs | PutDocuments | RecordOperation
 )  # fmt: skip
 
 Command: TypeAlias = (

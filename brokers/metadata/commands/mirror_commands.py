@@ -26,6 +26,13 @@ class CreateMirrorTopic:
     replication_factor: int = -1  # -1: the region's default
 
 
+@dataclass(frozen=True, slots=True)
+class CreateMirrorTopics:
+    """Many of these, in one batch of records -> for each its outcome or `Refusal`, in the same order, or `Refusal`."""
+
+    items: tuple[CreateMirrorTopic, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetTopicWriter:
     """Changes the writer of a topic; None: producers -> {partition: new leader epoch}, or `Refusal`.
@@ -55,6 +62,13 @@ class RaiseLeaderEpochs:
 
     topic: str
     leader_epochs: Mapping[int, LeaderEpoch]
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseLeaderEpochsOfTopics:
+    """Many of these, in one batch of records -> for each its result or `Refusal`, in the same order, or `Refusal`."""
+
+    items: tuple[RaiseLeaderEpochs, ...]
 
 
 class Superseder(NamedTuple):

@@ -28,7 +28,9 @@ from brokers.metadata.commands.controller_result import ControllerResult
 from brokers.metadata.commands.document_commands import PutDocuments
 from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
+    CreateMirrorTopics,
     RaiseLeaderEpochs,
+    RaiseLeaderEpochsOfTopics,
     SetTopicWriter,
     SetTopicWriters,
 )
@@ -59,7 +61,9 @@ from brokers.metadata.replicas.leader_elections import balance_leaders, elect_le
 from brokers.metadata.replicas.reassignments import alter_reassignments
 from brokers.metadata.topics.mirror_topics import (
     create_mirror_topic,
+    create_mirror_topics,
     raise_leader_epochs,
+    raise_leader_epochs_of_topics,
     set_topic_writer,
     set_topic_writers,
 )
@@ -131,6 +135,8 @@ class Controller:
                 return create_partitions(self._config, image, command)
             case CreateMirrorTopic():
                 return create_mirror_topic(self._rules, image, command)
+            case CreateMirrorTopics():
+                return create_mirror_topics(self._rules, image, command)
             case SetTopicWriter():
                 return set_topic_writer(image, command)
             case SetTopicWriters():
@@ -141,6 +147,8 @@ class Controller:
                 return update_features(image, command)
             case RaiseLeaderEpochs():
                 return raise_leader_epochs(image, command)
+            case RaiseLeaderEpochsOfTopics():
+                return raise_leader_epochs_of_topics(image, command)
             case AlterConfigs():
                 return alter_configs(self._config, image, command)
             case AllocateProducerIds():

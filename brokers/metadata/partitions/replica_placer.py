@@ -26,12 +26,14 @@ class Assignment(NamedTuple):
 def place(
     image: Image,
     *,
-    first_partition: int,
+    start: int,
     count: int,
     wanted: int | ReplicaPlacement,
     preferred_racks: Sequence[str] = (),
 ) -> list[Assignment]:
-    """`count` partitions with `wanted` replicas each, or by a placement; topics start at different brokers.
+    """`count` partitions with `wanted` replicas each, or by a placement.
+
+    Topics start at different brokers: after those that the image has, and `start` further on.
 
     Raises Refusal INVALID_REPLICATION_FACTOR where the brokers do not suffice.
     """
@@ -39,7 +41,7 @@ def place(
         _check_factor(image, wanted)
     else:
         check_placement(image, wanted)
-    placer = _Placer(image, preferred_racks, first_partition + len(image.topics_by_name))
+    placer = _Placer(image, preferred_racks, start + len(image.topics_by_name))
     return [placer.place(index, wanted) for index in range(count)]
 
 

@@ -6,11 +6,15 @@ from brokers.metadata.commands.commands import Submitted
 from brokers.metadata.requests.configs import ALTER_MIRROR_CONFIGS
 from brokers.metadata.requests.conversion import AnyConversion
 from brokers.metadata.requests.documents import PUT_DOCUMENTS
+from brokers.metadata.requests.mirror_batches import (
+    CREATE_MIRROR_TOPICS,
+    RAISE_LEADER_EPOCHS_OF_TOPICS,
+    SET_TOPIC_WRITERS,
+)
 from brokers.metadata.requests.mirrors import (
     CREATE_MIRROR_TOPIC,
     RAISE_LEADER_EPOCHS,
     SET_TOPIC_WRITER,
-    SET_TOPIC_WRITERS,
 )
 from brokers.metadata.requests.operations import RECORD_OPERATION
 from brokers.metadata.requests.topics import (
@@ -21,9 +25,11 @@ from brokers.metadata.requests.topics import (
 
 _OF_OUR_OWN: tuple[AnyConversion, ...] = (
     CREATE_MIRROR_TOPIC,
+    CREATE_MIRROR_TOPICS,
     SET_TOPIC_WRITER,
     SET_TOPIC_WRITERS,
     RAISE_LEADER_EPOCHS,
+    RAISE_LEADER_EPOCHS_OF_TOPICS,
     PUT_DOCUMENTS,
     RECORD_OPERATION,
     DELETE_MIRROR_TOPICS,

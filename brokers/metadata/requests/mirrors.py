@@ -1,18 +1,16 @@
-"""CreateMirrorTopic (key 10000), SetTopicWriter (10001), of many topics SetTopicWriters (10009), and RaiseLeaderEpochs
-(10002): the beginning and end of mirror topics.
+"""CreateMirrorTopic (key 10000), SetTopicWriter (10001) and RaiseLeaderEpochs (10002): the beginning and end of mirror
+topics. `mirror_batches` has the same of many topics.
 
 `mirror_topic_to_wire` and `mirror_topic_from_wire` are about the outcome of one topic."""
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping
 
-from brokers.errors import Refusal, error_from_code
+from brokers.errors import error_from_code
 from brokers.ids import LeaderEpoch
 from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
     RaiseLeaderEpochs,
     SetTopicWriter,
-    SetTopicWriters,
 )
 from brokers.metadata.commands.topic_commands import TopicOutcome
 from brokers.metadata.requests.conversion import (
@@ -33,10 +31,6 @@ from brokers.wire.messages.links import (
     RaiseLeaderEpochsResponse,
     SetTopicWriterRequest,
     SetTopicWriterResponse,
-    SetTopicWritersRequest,
-    SetTopicWritersResponse,
-    TopicWriterChange,
-    TopicWriterResult,
 )
 
 
@@ -139,66 +133,6 @@ SET_TOPIC_WRITER = Conversion(
     to_command=_set_command,
     to_response=with_error(SetTopicWriterResponse, _set_response),
     to_result=unless_error(_raised_epochs),
-)
-
-
-_WriterResult: TypeAlias = Mapping[int, LeaderEpoch] | Refusal
-
-
-def _set_many_request(command: SetTopicWriters) -> SetTopicWritersRequest:
-    return SetTopicWritersRequest(
-        topics=[
-            TopicWriterChange(
-                topic=item.topic,
-                expected_writer=item.expected_writer,
-                writer=item.writer,
-                leader_epochs=leader_epochs_to_wire(item.leader_epochs),
-            )
-            for item in command.items
-        ]
-    )
-
-
-def _set_many_command(request: SetTopicWritersRequest) -> SetTopicWriters:
-    return SetTopicWriters(
-        tuple(
-            SetTopicWriter(
-                topic=each.topic,
-                expected_writer=each.expected_writer,
-                writer=each.writer,
-                leader_epochs=leader_epochs_from_wire(each.leader_epochs),
-            )
-            for each in request.topics
-        )
-    )
-
-
-def _set_many_response(results: Sequence[_WriterResult]) -> SetTopicWritersResponse:
-    return SetTopicWritersResponse(results=[_writer_result(each) for each in results])
-
-
-def _writer_result(result: _WriterResult) -> TopicWriterResult:
-    if isinstance(result, Refusal):
-        return TopicWriterResult(error_code=result.error, error_message=result.because or None)
-    return TopicWriterResult(leader_epochs=leader_epochs_to_wire(result))
-
-
-def _set_many_result(response: SetTopicWritersResponse) -> tuple[_WriterResult, ...]:
-    return tuple(
-        Refusal(error_from_code(each.error_code), each.error_message or "")
-        if each.error_code
-        else leader_epochs_from_wire(each.leader_epochs)
-        for each in response.results
-    )
-
-
-SET_TOPIC_WRITERS = Conversion(
-    api_key=ApiKey.SET_TOPIC_WRITERS,
-    command=SetTopicWriters,
-    to_request=_set_many_request,
-    to_command=_set_many_command,
-    to_response=with_error(SetTopicWritersResponse, _set_many_response),
-    to_result=unless_error(_set_many_result),
 )
 
 

@@ -41,8 +41,12 @@ def assign(
     factor: int,
     placement: ReplicaPlacement | None,
     first_partition: int = 0,
+    topics_before: int = 0,
 ) -> list[Assignment]:
-    """`factor` may be `DEFAULT`; with a placement it must be `DEFAULT` or the placement's number. Raises Refusal."""
+    """`factor` may be `DEFAULT`; with a placement it must be `DEFAULT` or the placement's number. Raises Refusal.
+
+    `topics_before`: how many topics are created in the same batch before this one.
+    """
     wanted: int | ReplicaPlacement = placement or _factor(config, image, name, factor)
     if placement is not None:
         copies = placement.replica_count + placement.observer_count
@@ -54,7 +58,7 @@ def assign(
             )
     return place(
         image,
-        first_partition=first_partition,
+        start=first_partition + topics_before,
         count=count,
         wanted=wanted,
         preferred_racks=config.preferred_racks,

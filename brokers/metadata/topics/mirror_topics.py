@@ -1,19 +1,23 @@
 """Mirror topics, which only their link writes, and changes of the writer (promise P4)."""
 
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import INTERNAL_TOPICS, LeaderEpoch
 from brokers.metadata.commands.controller_result import ControllerResult, RecordBudget
 from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
+    CreateMirrorTopics,
     RaiseLeaderEpochs,
+    RaiseLeaderEpochsOfTopics,
     SetTopicWriter,
     SetTopicWriters,
     superseder_of,
 )
 from brokers.metadata.commands.topic_commands import DEFAULT
-from brokers.metadata.image.image import Image, TopicImage
+from brokers.metadata.image.image import Image, TopicImage, metric_name
 from brokers.metadata.image.partition_records import partition_record
 from brokers.metadata.partitions.replica_rules import PLACEMENT_KEY
 from brokers.metadata.topics.assignments import assign, default_placement, placement_of
@@ -21,6 +25,8 @@ from brokers.metadata.topics.topic_creation import TopicCreationContext, check_c
 from brokers.metadata.topics.topic_names import check_name_is_free
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import TopicWriterRecord
+
+ItemT = TypeVar("ItemT")
 
 
 def check_writer(topic: TopicImage, writer: str | None) -> None:
@@ -43,8 +49,32 @@ def check_writer(topic: TopicImage, writer: str | None) -> None:
 def create_mirror_topic(
     rules: TopicCreationContext, image: Image, command: CreateMirrorTopic
 ) -> ControllerResult:
+    return _create(rules, image, command, {})
+
+
+def create_mirror_topics(
+    rules: TopicCreationContext, image: Image, command: CreateMirrorTopics
+) -> ControllerResult:
+    """A topic whose name collides with one before it is refused."""
+    taken: dict[str, str] = {}
+
+    def create(item: CreateMirrorTopic) -> ControllerResult:
+        made = _create(rules, image, item, taken)
+        taken[metric_name(item.name)] = item.name
+        return made
+
+    return _each(command.items, create)
+
+
+def _create(
+    rules: TopicCreationContext,
+    image: Image,
+    command: CreateMirrorTopic,
+    taken: dict[str, str],
+) -> ControllerResult:
+    """`taken`: the names of topics that are created in the same batch, by their names in metrics."""
     name, count = command.name, command.partition_count
-    check_name_is_free(image, image.topic_names_by_metric, name)
+    check_name_is_free(image, ChainMap(taken, image.topic_names_by_metric), name)
     _check_not_internal(name)
     if count < 1:
         raise Refusal(KafkaError.INVALID_PARTITIONS, f"{count} partitions; a topic has at least 1")
@@ -55,11 +85,50 @@ def create_mirror_topic(
     if placement and PLACEMENT_KEY not in configs:
         configs[PLACEMENT_KEY] = placement
     assignments = assign(
-        rules.config, image, name, count=count, factor=factor, placement=placement_of(configs)
+        rules.config,
+        image,
+        name,
+        count=count,
+        factor=factor,
+        placement=placement_of(configs),
+        topics_before=len(taken),
     )
     records, outcome = new_topic(rules, image, name, assignments, configs, command.leader_epochs)
     writer = TopicWriterRecord(topic_id=outcome.topic_id, writer=command.writer)
     return ControllerResult((*records, writer), outcome)
+
+
+def _each(items: Iterable[ItemT], decide: Callable[[ItemT], ControllerResult]) -> ControllerResult:
+    """One batch of records for all of them. An item that is refused leaves the others as they are."""
+    budget = RecordBudget()
+    records: list[Message] = []
+    results: list[object] = []
+    for item in items:
+        try:
+            decided = decide(item)
+        except Refusal as refusal:
+            results.append(refusal)
+            continue
+        budget.take(len(decided.records))
+        records += decided.records
+        results.append(decided.result)
+    return ControllerResult(tuple(records), tuple(results))
+
+
+def _once(
+    topic_of: Callable[[ItemT], str], decide: Callable[[ItemT], ControllerResult]
+) -> Callable[[ItemT], ControllerResult]:
+    """A topic that appears again is refused, as the second change would not see the first."""
+    seen: set[str] = set()
+
+    def decide_once(item: ItemT) -> ControllerResult:
+        if topic_of(item) in seen:
+            raise Refusal(KafkaError.INVALID_REQUEST, f"{topic_of(item)} appears twice")
+        decided = decide(item)
+        seen.add(topic_of(item))
+        return decided
+
+    return decide_once
 
 
 def _check_not_internal(name: str) -> None:
@@ -88,24 +157,9 @@ def set_topic_writer(image: Image, command: SetTopicWriter) -> ControllerResult:
 
 
 def set_topic_writers(image: Image, command: SetTopicWriters) -> ControllerResult:
-    """A topic that appears twice is refused, as the second change would not see the first."""
-    budget = RecordBudget()
-    records: list[Message] = []
-    results: list[object] = []
-    seen: set[str] = set()
-    for item in command.items:
-        try:
-            if item.topic in seen:
-                raise Refusal(KafkaError.INVALID_REQUEST, f"{item.topic} appears twice")
-            decided = set_topic_writer(image, item)
-        except Refusal as refusal:
-            results.append(refusal)
-            continue
-        seen.add(item.topic)
-        budget.take(len(decided.records))
-        records += decided.records
-        results.append(decided.result)
-    return ControllerResult(tuple(records), tuple(results))
+    return _each(
+        command.items, _once(lambda item: item.topic, lambda item: set_topic_writer(image, item))
+    )
 
 
 def raise_leader_epochs(image: Image, command: RaiseLeaderEpochs) -> ControllerResult:
@@ -116,6 +170,14 @@ def raise_leader_epochs(image: Image, command: RaiseLeaderEpochs) -> ControllerR
         raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, because)
     records, epochs = _raise(topic, command.leader_epochs)
     return ControllerResult(tuple(records), epochs)
+
+
+def raise_leader_epochs_of_topics(
+    image: Image, command: RaiseLeaderEpochsOfTopics
+) -> ControllerResult:
+    return _each(
+        command.items, _once(lambda item: item.topic, lambda item: raise_leader_epochs(image, item))
+    )
 
 
 def find_topic(image: Image, name: str) -> TopicImage:

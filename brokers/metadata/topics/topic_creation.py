@@ -62,7 +62,8 @@ def create_topics(
                     KafkaError.INVALID_REQUEST, f"topic {name} appears twice in one request"
                 )
             check_name_is_free(image, taken, name)
-            made, outcome = _create(rules, image, items[name], budget)
+            before = len(taken) - len(image.topic_names_by_metric)
+            made, outcome = _create(rules, image, items[name], budget, before)
         except Refusal as refusal:
             outcomes.append(TopicOutcome(name=name, error=refusal.error, because=refusal.because))
             continue
@@ -91,7 +92,11 @@ def new_topic_id(rng: Rng) -> UUID:
 
 
 def _create(
-    rules: TopicCreationContext, image: Image, item: NewTopic, budget: RecordBudget
+    rules: TopicCreationContext,
+    image: Image,
+    item: NewTopic,
+    budget: RecordBudget,
+    topics_before: int,
 ) -> tuple[list[Message], TopicOutcome]:
     configs = _configs(rules.config, item)
     placement = placement_of(configs)
@@ -107,6 +112,7 @@ def _create(
             count=count,
             factor=item.replication_factor,
             placement=placement,
+            topics_before=topics_before,
         )
     checked = check_configs(item.name, configs)
     budget.take(1 + len(checked))

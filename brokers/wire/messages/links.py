@@ -686,3 +686,119 @@ class TopicWriterResult(Message):
         self.error_code = error_code
         self.error_message = error_message
         self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
+
+
+class CreateMirrorTopicsRequest(Message):
+    """API 10010, version 0."""
+
+    __slots__ = ("topics",)
+
+    def __init__(
+        self,
+        *,
+        topics: list[NewMirrorTopic] = EMPTY,
+    ) -> None:
+        self.topics = [] if topics is EMPTY else topics
+
+
+class NewMirrorTopic(Message):
+    __slots__ = (
+        "name",
+        "partition_count",
+        "writer",
+        "configs",
+        "leader_epochs",
+        "replication_factor",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        partition_count: int = 0,
+        writer: str = "",
+        configs: list[MirrorTopicConfig] = EMPTY,
+        leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+        replication_factor: int = 0,
+    ) -> None:
+        self.name = name
+        self.partition_count = partition_count
+        self.writer = writer
+        self.configs = [] if configs is EMPTY else configs
+        self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
+        self.replication_factor = replication_factor
+
+
+class CreateMirrorTopicsResponse(Message):
+    """API 10010, version 0."""
+
+    __slots__ = ("error_code", "error_message", "results")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        results: list[MirrorTopicResult] = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.results = [] if results is EMPTY else results
+
+
+class RaiseLeaderEpochsOfTopicsRequest(Message):
+    """API 10011, version 0."""
+
+    __slots__ = ("topics",)
+
+    def __init__(
+        self,
+        *,
+        topics: list[TopicLeaderEpochs] = EMPTY,
+    ) -> None:
+        self.topics = [] if topics is EMPTY else topics
+
+
+class TopicLeaderEpochs(Message):
+    __slots__ = ("topic", "leader_epochs")
+
+    def __init__(
+        self,
+        *,
+        topic: str = "",
+        leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+    ) -> None:
+        self.topic = topic
+        self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
+
+
+class RaiseLeaderEpochsOfTopicsResponse(Message):
+    """API 10011, version 0."""
+
+    __slots__ = ("error_code", "error_message", "results")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        results: list[TopicLeaderEpochsResult] = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.results = [] if results is EMPTY else results
+
+
+class TopicLeaderEpochsResult(Message):
+    __slots__ = ("error_code", "error_message", "leader_epochs")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs

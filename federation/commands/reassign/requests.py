@@ -221,7 +221,7 @@ def _of_topic(
             raise Refusal(KafkaError.INVALID_REPLICATION_FACTOR, because)
         assignments = place(
             image,
-            first_partition=first_partition,
+            start=first_partition,
             count=len(topic.partitions),
             wanted=wanted or needed,
         )

@@ -11,7 +11,9 @@ from brokers.metadata.commands.config_commands import (
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
+    CreateMirrorTopics,
     RaiseLeaderEpochs,
+    RaiseLeaderEpochsOfTopics,
     SetTopicWriter,
     SetTopicWriters,
 )
@@ -63,6 +65,16 @@ writer_changes = st.builds(
     leader_epochs=epochs,
 )
 
+new_mirrors = st.builds(
+    CreateMirrorTopic,
+    name=names,
+    partition_count=st.integers(0, 3),
+    writer=links,
+    configs=configs,
+    leader_epochs=epochs,
+)
+raises = st.builds(RaiseLeaderEpochs, topic=names, leader_epochs=epochs)
+
 commands = st.one_of(
     st.builds(CreateTopics, st.lists(new_topics, max_size=3).map(tuple), st.booleans()),
     st.builds(DeleteTopics, st.lists(names, max_size=2).map(tuple), st.none() | links),
@@ -73,17 +85,12 @@ commands = st.one_of(
         ),
         writer=st.none() | links,
     ),
-    st.builds(
-        CreateMirrorTopic,
-        name=names,
-        partition_count=st.integers(0, 3),
-        writer=links,
-        configs=configs,
-        leader_epochs=epochs,
-    ),
+    new_mirrors,
+    st.builds(CreateMirrorTopics, st.lists(new_mirrors, max_size=3).map(tuple)),
     writer_changes,
     st.builds(SetTopicWriters, st.lists(writer_changes, max_size=3).map(tuple)),
-    st.builds(RaiseLeaderEpochs, topic=names, leader_epochs=epochs),
+    raises,
+    st.builds(RaiseLeaderEpochsOfTopics, st.lists(raises, max_size=3).map(tuple)),
     st.builds(AlterConfigs, st.lists(changes, max_size=2).map(tuple), writer=st.none() | links),
     st.builds(AllocateProducerIds, st.integers(1, 2)),
     st.builds(

@@ -1,5 +1,6 @@
 """What is proposed together, and when."""
 
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from brokers.timers import Act, Timers
@@ -9,10 +10,14 @@ from linker.gathering import GATHER_MS, TOGETHER_MAX, Gathering
 class Proposals:
     """`made` are those so far; `answer` answers the oldest that is not."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        key: Callable[[int], Hashable] | None = None,
+        weight: Callable[[int], int] = lambda _: 1,
+    ) -> None:
         self.made: list[list[int]] = []
         self.timers = Timers()
-        self.gathering = Gathering(self.timers, self._propose)
+        self.gathering = Gathering(self.timers, self._propose, key, weight)
         self._unanswered: list[Act] = []
 
     def _propose(self, changes: list[int], answered: Act) -> list[Any]:
@@ -69,3 +74,22 @@ def test_a_proposal_has_so_many_changes_at_most() -> None:
     proposals.ask(*range(TOGETHER_MAX + 1))
     proposals.run(0)
     assert [len(made) for made in proposals.made] == [TOGETHER_MAX, 1]
+
+
+def test_changes_of_one_key_follow_each_other() -> None:
+    proposals = Proposals(key=lambda change: change % 10)
+    proposals.ask(1, 11, 2, 21)
+    proposals.run(0)
+    assert proposals.made == [[1, 2]]
+    proposals.answer(1)
+    assert proposals.made == [[1, 2], [11]]
+    proposals.answer(2)
+    assert proposals.made == [[1, 2], [11], [21]]
+
+
+def test_heavy_changes_are_proposed_fewer_at_once() -> None:
+    proposals = Proposals(weight=lambda change: change)
+    half = TOGETHER_MAX // 2
+    proposals.ask(half, half, 1, 10 * TOGETHER_MAX, 2, 3)
+    proposals.run(0)
+    assert proposals.made == [[half, half], [1], [10 * TOGETHER_MAX], [2, 3]]

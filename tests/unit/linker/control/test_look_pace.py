@@ -2,14 +2,14 @@
 
 import pytest
 
-from linker.control.look_pace import LOOKS_PER_MS, WINDOW_MS, LookPace
+from linker.control.look_pace import LOOKS_PER_MS, PARTITIONS_A_LOOK, WINDOW_MS, LookPace
 
 SHORTEST_MS = 20
 
 
-def looked(pace: LookPace, count: int, now: int) -> None:
+def looked(pace: LookPace, count: int, now: int, partitions: int = 1) -> None:
     for number in range(count):
-        pace.looked(f"topic-{number}", now)
+        pace.looked(f"topic-{number}", partitions, now)
 
 
 @pytest.mark.parametrize("count", [0, 1, SHORTEST_MS * LOOKS_PER_MS])
@@ -46,3 +46,9 @@ def test_after_a_long_rest_nothing_counts() -> None:
     looked(pace, 1_000, 1_000)
     looked(pace, 1, 1_000 + 10 * WINDOW_MS)
     assert pace.pause(SHORTEST_MS) == SHORTEST_MS
+
+
+def test_mirrors_of_many_partitions_are_looked_at_less_often() -> None:
+    pace = LookPace()
+    looked(pace, 1_000, 1_000, partitions=1 + 3 * PARTITIONS_A_LOOK)
+    assert pace.pause(SHORTEST_MS) == 4 * 1_000 // LOOKS_PER_MS

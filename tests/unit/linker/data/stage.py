@@ -173,6 +173,13 @@ class Stage:
         self.effects = [effect for act in self.client.timers.due(due) for effect in act(due)]
         return self
 
+    def at_once(self) -> "Stage":
+        """What waits for the end of this step only is done."""
+        self.effects += [
+            effect for act in self.client.timers.due(self.now) for effect in act(self.now)
+        ]
+        return self
+
     def placed(self) -> list[PlaceBatches]:
         return [effect for effect in self.effects if isinstance(effect, PlaceBatches)]
 

@@ -49,7 +49,7 @@ def test_it_does_not_subscribe_anew_while_something_is_under_way() -> None:
 
 
 def test_a_higher_leader_epoch_is_raised_here_before_its_batches_are_placed() -> None:
-    stage = streaming().chunk(0, 10, epoch=3)
+    stage = streaming().chunk(0, 10, epoch=3).at_once()
     assert stage.placed() == []
     (question,) = stage.proposed()
     assert question.command == RaiseLeaderEpochs(topic="orders", leader_epochs={0: 3})
@@ -59,7 +59,7 @@ def test_a_higher_leader_epoch_is_raised_here_before_its_batches_are_placed() ->
 
 
 def test_an_epoch_that_cannot_be_raised_is_tried_again() -> None:
-    stage = streaming().chunk(0, 10, epoch=3)
+    stage = streaming().chunk(0, 10, epoch=3).at_once()
     refusal = Refusal(KafkaError.KAFKA_STORAGE_ERROR, "full")
     stage.decide(stage.proposed()[0], refusal)
     assert stage.placed() == []

@@ -37,7 +37,7 @@ def image_of(*racks: str | None, hosts: tuple[str | None, ...] = ()) -> Image:
 
 
 def placed(image: Image, wanted: int | ReplicaPlacement, count: int = 1, **more: Any) -> Any:
-    return place(image, first_partition=0, count=count, wanted=wanted, **more)
+    return place(image, start=0, count=count, wanted=wanted, **more)
 
 
 def refusal(image: Image, wanted: int | ReplicaPlacement) -> Refusal:
@@ -52,7 +52,7 @@ def test_replicas_are_distinct_and_leaders_even(
 ) -> None:
     factor = data.draw(st.integers(1, brokers))
     image = Region(brokers=brokers).image
-    made = place(image, first_partition=first, count=count, wanted=factor)
+    made = place(image, start=first, count=count, wanted=factor)
     check_assignment(image, [each.replicas for each in made])
     assert len(made) == count and all(len(each.replicas) == factor for each in made)
     led = [sum(each.replicas[0] == broker for each in made) for broker in image.brokers]

@@ -19,7 +19,9 @@ from brokers.metadata.commands.config_commands import (
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
+    CreateMirrorTopics,
     RaiseLeaderEpochs,
+    RaiseLeaderEpochsOfTopics,
     SetTopicWriter,
     SetTopicWriters,
 )
@@ -40,15 +42,19 @@ from brokers.wire.message import Message
 from brokers.wire.messages.links import (
     AlterMirrorConfigsRequest,
     CreateMirrorTopicRequest,
+    CreateMirrorTopicsRequest,
     MirrorConfigChange,
     MirrorConfigResource,
     MirrorTopicConfig,
+    NewMirrorTopic,
     PartitionLeaderEpoch,
     PutDocument,
     PutDocumentsRequest,
+    RaiseLeaderEpochsOfTopicsRequest,
     RaiseLeaderEpochsRequest,
     SetTopicWriterRequest,
     SetTopicWritersRequest,
+    TopicLeaderEpochs,
     TopicWriterChange,
 )
 from brokers.wire.primitives import WireError
@@ -65,6 +71,17 @@ VALIDATE = st.booleans()
 def tuples(of: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
     return st.lists(of, max_size=3).map(tuple)
 
+
+NEW_MIRRORS = st.builds(
+    CreateMirrorTopic,
+    name=TEXT,
+    partition_count=INT32,
+    replication_factor=st.integers(-1, 2**15 - 1),
+    writer=TEXT,
+    configs=st.dictionaries(TEXT, TEXT, max_size=3),
+    leader_epochs=EPOCHS,
+)
+RAISES = st.builds(RaiseLeaderEpochs, topic=TEXT, leader_epochs=EPOCHS)
 
 COMMANDS: Mapping[type, st.SearchStrategy[Any]] = {
     CreateTopics: st.builds(
@@ -90,15 +107,8 @@ COMMANDS: Mapping[type, st.SearchStrategy[Any]] = {
         VALIDATE,
         TEXT,
     ),
-    CreateMirrorTopic: st.builds(
-        CreateMirrorTopic,
-        name=TEXT,
-        partition_count=INT32,
-        replication_factor=st.integers(-1, 2**15 - 1),
-        writer=TEXT,
-        configs=st.dictionaries(TEXT, TEXT, max_size=3),
-        leader_epochs=EPOCHS,
-    ),
+    CreateMirrorTopic: NEW_MIRRORS,
+    CreateMirrorTopics: st.builds(CreateMirrorTopics, tuples(NEW_MIRRORS)),
     SetTopicWriter: st.builds(
         SetTopicWriter, topic=TEXT, expected_writer=MAYBE, writer=MAYBE, leader_epochs=EPOCHS
     ),
@@ -114,7 +124,8 @@ COMMANDS: Mapping[type, st.SearchStrategy[Any]] = {
             )
         ),
     ),
-    RaiseLeaderEpochs: st.builds(RaiseLeaderEpochs, topic=TEXT, leader_epochs=EPOCHS),
+    RaiseLeaderEpochs: RAISES,
+    RaiseLeaderEpochsOfTopics: st.builds(RaiseLeaderEpochsOfTopics, tuples(RAISES)),
     AlterConfigs: st.builds(
         AlterConfigs,
         tuples(
@@ -152,13 +163,21 @@ COMMANDS: Mapping[type, st.SearchStrategy[Any]] = {
 }
 
 
-def topic_outcomes(*, warning: st.SearchStrategy[str | None]) -> st.SearchStrategy[TopicOutcome]:
-    errors = [error for error in KafkaError if error is not KafkaError.REQUEST_TIMED_OUT]
+KNOWN = st.sampled_from(
+    [error for error in KafkaError if error is not KafkaError.REQUEST_TIMED_OUT]
+)
+
+
+def topic_outcomes(
+    *,
+    warning: st.SearchStrategy[str | None],
+    errors: st.SearchStrategy[KafkaError] = KNOWN,
+) -> st.SearchStrategy[TopicOutcome]:
     return st.builds(
         TopicOutcome,
         name=TEXT,
         topic_id=st.uuids(),
-        error=st.sampled_from(errors),
+        error=errors,
         because=MAYBE,
         warning=warning,
         partition_count=INT32,
@@ -171,9 +190,11 @@ RESULTS: Mapping[type, st.SearchStrategy[Any]] = {
     DeleteTopics: tuples(topic_outcomes(warning=MAYBE)),
     CreatePartitions: tuples(topic_outcomes(warning=MAYBE)),
     CreateMirrorTopic: topic_outcomes(warning=MAYBE),
+    CreateMirrorTopics: tuples(topic_outcomes(warning=MAYBE, errors=st.just(KafkaError.NONE))),
     SetTopicWriter: EPOCHS,
     SetTopicWriters: tuples(EPOCHS),
     RaiseLeaderEpochs: EPOCHS,
+    RaiseLeaderEpochsOfTopics: tuples(EPOCHS),
     AlterConfigs: tuples(
         st.builds(
             ConfigOutcome,
@@ -281,6 +302,11 @@ TWICE = [PartitionLeaderEpoch(partition_index=1), PartitionLeaderEpoch(partition
             SetTopicWritersRequest(topics=[TopicWriterChange(leader_epochs=TWICE)]),
         ),
         (RaiseLeaderEpochs, RaiseLeaderEpochsRequest(leader_epochs=TWICE)),
+        (CreateMirrorTopics, CreateMirrorTopicsRequest(topics=[NewMirrorTopic(leader_epochs=TWICE)])),
+        (
+            RaiseLeaderEpochsOfTopics,
+            RaiseLeaderEpochsOfTopicsRequest(topics=[TopicLeaderEpochs(leader_epochs=TWICE)]),
+        ),
         (PutDocuments, PutDocumentsRequest(documents=[PutDocument(expected_version=-2)])),
         (PutDocuments, PutDocumentsRequest(documents=[PutDocument(expected_version=-(1 << 63))])),
         (
@@ -354,9 +380,17 @@ def test_a_topic_by_id_has_no_name() -> None:
     assert [(each.name, each.topic_id.int) for each in request.topics] == [("a", 0), (None, 7)]
 
 
-def test_each_of_many_writers_has_its_own_refusal() -> None:
-    conversion = conversion_of(SetTopicWriters(()))
+@pytest.mark.parametrize(
+    ("command", "done"),
+    [
+        (SetTopicWriters(()), {0: 5}),
+        (RaiseLeaderEpochsOfTopics(()), {0: 5}),
+        (CreateMirrorTopics(()), TopicOutcome(name="t", partition_count=2)),
+    ],
+)
+def test_each_of_many_topics_has_its_own_refusal(command: Submitted, done: object) -> None:
+    conversion = conversion_of(command)
     refused = Refusal(KafkaError.POLICY_VIOLATION, "another link's")
-    response = conversion.to_response(None, (refused, {0: 5}))
+    response = conversion.to_response(None, (refused, done))
     first, second = conversion.to_result(response)
-    assert (first.error, first.because, second) == (refused.error, refused.because, {0: 5})
+    assert (first.error, first.because, second) == (refused.error, refused.because, done)

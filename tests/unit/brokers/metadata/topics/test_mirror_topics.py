@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from brokers.errors import KafkaError, Refusal
 from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
+    CreateMirrorTopics,
     RaiseLeaderEpochs,
+    RaiseLeaderEpochsOfTopics,
     SetTopicWriter,
     SetTopicWriters,
 )
@@ -154,3 +156,35 @@ def test_no_more_records_are_written_at_once_than_a_batch_may_have() -> None:
         )
     )
     assert refusal(region, many) is KafkaError.POLICY_VIOLATION
+
+
+def test_many_mirrors_are_made_in_one_batch_and_each_is_refused_by_itself() -> None:
+    region = region_with_mirror()
+    names = ["a.b", "m", "a_b", "c"]
+    items = [CreateMirrorTopic(name=name, partition_count=1, writer="east") for name in names]
+    made, taken, collides, last = region.do(CreateMirrorTopics(tuple(items)))
+    assert (made.name, last.name) == ("a.b", "c")
+    assert taken.error is KafkaError.TOPIC_ALREADY_EXISTS
+    assert collides.error is KafkaError.INVALID_TOPIC_EXCEPTION
+    assert set(region.delta.topics_created) == {"a.b", "c"}
+    assert {region.image.topics_by_name[name].writer for name in ("a.b", "c")} == {"east"}
+
+
+def test_mirrors_of_one_batch_are_led_by_different_brokers() -> None:
+    region = Region(brokers=3)
+    items = [CreateMirrorTopic(name=f"m{n}", partition_count=1, writer="east") for n in range(6)]
+    region.do(CreateMirrorTopics(tuple(items)))
+    leaders = [topic.partitions[0].leader for topic in region.image.topics_by_name.values()]
+    assert sorted(leaders) == [1, 1, 2, 2, 3, 3]
+
+
+def test_the_leader_epochs_of_many_topics_rise_in_one_batch_and_each_is_refused_by_itself() -> None:
+    region = region_with_mirror()
+    first = RaiseLeaderEpochs(topic="m", leader_epochs={0: 5, 1: 5})
+    wrong = RaiseLeaderEpochs(topic="plain", leader_epochs={7: 5})
+    right = RaiseLeaderEpochs(topic="plain", leader_epochs={0: 5})
+    done = region.do(RaiseLeaderEpochsOfTopics((first, wrong, right, first)))
+    assert (done[0], done[2]) == ({0: 5, 1: 5}, {0: 5})
+    assert done[1].error is KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+    assert done[3].error is KafkaError.INVALID_REQUEST
+    assert [each.leader_epoch for each in region.image.topics_by_name["m"].partitions] == [5, 5, 7]

@@ -114,6 +114,13 @@ def test_names_of_one_request_collide_too() -> None:
     assert [outcome.error for outcome in outcomes] == [0, KafkaError.INVALID_TOPIC_EXCEPTION]
 
 
+def test_topics_of_one_request_are_led_by_different_brokers() -> None:
+    region = Region(brokers=3)
+    create(region, *(NewTopic(name=f"t{n}", replication_factor=3) for n in range(6)))
+    leaders = [topic.partitions[0].leader for topic in region.image.topics_by_name.values()]
+    assert sorted(leaders) == [1, 1, 2, 2, 3, 3]
+
+
 def test_a_refused_topic_leaves_its_name_to_others() -> None:
     outcomes = create(Region(), NewTopic(name="a.b", partition_count=0), NewTopic(name="a_b"))
     assert [outcome.error for outcome in outcomes] == [KafkaError.INVALID_PARTITIONS, 0]
