@@ -5,6 +5,7 @@ second ones, and so on; what is left of a few long batches is walked through by 
 for all records at once, when it is asked for. Imports numpy, which a node does without: for the cleaner's process.
 """
 
+import struct
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -24,8 +25,18 @@ Flags = NDArray[np.bool_]
 Octets = NDArray[np.uint8]
 
 _TOGETHER_MIN: Final = 256  # batches; of fewer the loop is faster
-# How far a record reaches by the first of two bytes of its length, these two among them.
-_HOPS: Final = tuple(2 + ((first & 0x7F) >> 1) for first in range(256))
+
+
+def _hops() -> list[int]:
+    """How far a record reaches by its first two bytes, its length among them; 0 where its length takes more of them."""
+    first, second = np.divmod(np.arange(1 << 16), 1 << 8)
+    two = np.where(second < 0x80, 2 + ((first & 0x7F) >> 1) + (second << 6), 0)
+    hops: list[int] = np.where(first < 0x80, 1 + (first >> 1), two).tolist()
+    return hops
+
+
+_HOPS: Final = _hops()
+_two_bytes = struct.Struct(">H").unpack_from
 
 
 class Spans(NamedTuple):
@@ -37,6 +48,11 @@ class Spans(NamedTuple):
     base_offsets: Numbers
     last_offset_deltas: Numbers
 
+    @property
+    def are_dense(self) -> bool:
+        """Whether the batches have a record at each of their offsets."""
+        return bool((self.counts == self.last_offset_deltas + 1).all())
+
 
 class RecordColumns:
     """One row a record, in the order of the log. Record i is `data[starts[i]:ends[i]]` with its length before it;
@@ -45,18 +61,20 @@ class RecordColumns:
     Every column raises `BatchError` where `raw_records` would find damage in what it is made of.
     """
 
-    def __init__(self, data: bytes, spans: Spans) -> None:
+    def __init__(self, data: bytes, spans: Spans, starts: Numbers | None = None) -> None:
+        """`starts`, where they are known: then they are not looked for."""
         self.data = data
         self.spans = spans
         self.octets: Octets = np.frombuffer(data, np.uint8)
         self.batches: Numbers = np.repeat(np.arange(len(spans.counts)), spans.counts)
-        self.starts = _starts(data, self.octets, spans)
-        first = self.octets.take(self.starts, mode="clip")
-        if np.count_nonzero(first & 1):
-            raise damaged("a record has no length")
-        self.ends = self.starts + 0
-        self.ends[:-1] = self.starts[1:]
-        self.ends[np.cumsum(spans.counts)[spans.counts > 0] - 1] = spans.ends[spans.counts > 0]
+        self.starts = _starts(data, self.octets, spans) if starts is None else starts
+
+    @cached_property
+    def ends(self) -> Numbers:
+        ends, filled = np.empty_like(self.starts), self.spans.counts > 0
+        ends[:-1] = self.starts[1:]
+        ends[np.cumsum(self.spans.counts)[filled] - 1] = self.spans.ends[filled]
+        return ends
 
     @cached_property
     def bodies(self) -> Numbers:
@@ -78,13 +96,8 @@ class RecordColumns:
         return self.spans.base_offsets[self.batches] + (self._deltas[0] >> 1)
 
     @property
-    def is_dense(self) -> bool:
-        """Whether the batches have a record at each of their offsets: then `dense_offsets` has them."""
-        return bool((self.spans.counts == self.spans.last_offset_deltas + 1).all())
-
-    @property
     def dense_offsets(self) -> Numbers:
-        """The only ones that are possible in sound batches that are dense; nothing is read."""
+        """The only ones that are possible in sound batches of dense spans; nothing is read."""
         counts = self.spans.counts
         first_rows = np.cumsum(counts) - counts
         return np.arange(len(self.starts)) + (self.spans.base_offsets - first_rows)[self.batches]
@@ -141,24 +154,31 @@ def _starts(data: bytes, octets: Octets, spans: Spans) -> Numbers:
         first = int(first_rows[row])
         found = _walk(data, position, int(spans.ends[row]), int(counts[row]) - step)
         starts[first + step : first + int(counts[row])] = found
+    if np.count_nonzero(octets.take(starts, mode="clip") & 1):
+        raise damaged("a record has no length")
     return starts
 
 
 def _walk(data: bytes, position: int, end: int, count: int) -> list[int]:
     """Where each of the `count` records begins that lie in [position, end)."""
+    first, hops, two_bytes = position, _HOPS, _two_bytes
+    try:
+        starts = [position := position + hops[two_bytes(data, position)[0]] for _ in range(count)]
+    except struct.error:
+        position = -1
+    if position == end:
+        return [first, *starts[:-1]]
+    return _walk_any(data, first, end, count)
+
+
+def _walk_any(data: bytes, position: int, end: int, count: int) -> list[int]:
+    """The same, for lengths of any number of bytes."""
     starts: list[int] = []
-    add, hops = starts.append, _HOPS
     try:
         for _ in range(count):
-            add(position)
-            first = data[position]
-            if first < 0x80:
-                position += 1 + (first >> 1)
-            elif (second := data[position + 1]) < 0x80:
-                position += hops[first] + (second << 6)
-            else:
-                length, position = unsigned_varint(data, position)
-                position += length >> 1
+            starts.append(position)
+            length, position = unsigned_varint(data, position)
+            position += length >> 1
     except IndexError:
         raise damaged("the records are cut short") from None
     if position != end:

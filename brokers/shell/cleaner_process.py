@@ -3,6 +3,9 @@
 The loop over all records would hold the interpreter's lock of the node, and delay every request by milliseconds. The
 node writes jobs and reads results (`cleaner_jobs`). The process ends when its input does, also in the middle of a job.
 On Linux the kernel ends it with the node, however that ends: the next life of the node writes files of the same names.
+
+Segments are read and their checksums compared in one thread, a little ahead of what becomes of them, and synced in
+another: so a cleaning uses some of a second core.
 """
 
 import ctypes
@@ -20,6 +23,7 @@ from typing import Final
 
 from brokers.ports import DiskError
 from brokers.shell.cleaner_jobs import parse_job, result_line
+from brokers.shell.reading_ahead import ahead
 from brokers.shell.syncing_behind import FollowingThread, SyncedBehind
 from brokers.storage.cleaning.cleaning_plan import (
     CleanedSegment,
@@ -65,9 +69,8 @@ def clean(
 ) -> None:
     """One cleaning of a log in the directory `root`. A result is written once what it tells of is on the disk."""
     last: CleaningDone | CleaningFailed | None = None
-    steps = throttled(
-        LogCleaning(SyncedBehind(root, thread), plan).steps(), plan.limits.bytes_per_second
-    )
+    cleaning = LogCleaning(SyncedBehind(root, thread), plan, ahead)
+    steps = throttled(cleaning.steps(), plan.limits.bytes_per_second)
     with suppress(DiskError), closing(steps):  # `end` has the error
         for step in steps:
             if isinstance(step, CleanedSegment):

@@ -8,7 +8,6 @@ may go.
 
 import numpy as np
 
-from brokers.ids import Offset
 from brokers.records.record_columns import Flags, Numbers, RecordColumns
 from brokers.storage.cleaning.batch_columns import BatchColumns
 from brokers.storage.cleaning.batch_reading import Opened, opened
@@ -20,20 +19,18 @@ from brokers.storage.cleaning.batch_rebuilding import (
 )
 from brokers.storage.cleaning.cleaning_plan import CleaningPlan
 from brokers.storage.cleaning.key_hashes import key_hashes
-from brokers.storage.cleaning.last_records import LastRecords
+from brokers.storage.cleaning.key_mapping import KeyMapping
 from brokers.storage.cleaning.left_batches import LeftBatches
-from brokers.storage.cleaning.offset_map import OffsetMap
 
 
 class BatchFilter:
-    """Of one cleaning. `offsets` has the last offset of each key below `end`; what lies above is kept as it is."""
+    """Of one cleaning. The mapping has the last offset of each key below its end; what lies above is kept as it is."""
 
-    def __init__(
-        self, offsets: OffsetMap, last: LastRecords, end: Offset, plan: CleaningPlan
-    ) -> None:
-        self._offsets = offsets
-        self._last = last
-        self._end = end
+    def __init__(self, mapping: KeyMapping, plan: CleaningPlan) -> None:
+        self._offsets = mapping.offsets
+        self._last = mapping.last
+        self._sizes = mapping.sizes
+        self._end = mapping.end
         self._plan = plan
         self._horizon = plan.now + plan.delete_retention_ms
 
@@ -72,7 +69,8 @@ class BatchFilter:
 
     def _keep_opened(self, chunk: BatchColumns, left: LeftBatches, rows: Numbers) -> None:
         for part in opened(chunk, rows):
-            columns, count = RecordColumns(part.data, part.spans), len(part.rows)
+            starts = self._sizes.starts(part.spans) if part.spans.are_dense else None
+            columns, count = RecordColumns(part.data, part.spans, starts), len(part.rows)
             is_kept, is_marker, is_lost, is_unknown = self._kept(chunk, columns, part)
             kept = np.bincount(columns.batches[is_kept], minlength=count)
             markers = np.bincount(columns.batches[is_kept & is_marker], minlength=count)
@@ -101,7 +99,7 @@ class BatchFilter:
         spans = part.spans
         is_known = self._last.know(spans.base_offsets, spans.last_offset_deltas)
         if is_known.all():
-            offsets = columns.dense_offsets if columns.is_dense else columns.offsets
+            offsets = columns.dense_offsets if spans.are_dense else columns.offsets
             is_kept, is_marker = self._last.states(offsets)
             is_unknown = np.zeros(len(is_kept), np.bool_)
         else:

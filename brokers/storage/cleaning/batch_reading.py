@@ -1,7 +1,7 @@
 """Whole batches of a segment's file, many at a time, through a reader of its own."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from crc32c import crc32c
@@ -31,6 +31,15 @@ _OPENED_BYTES: Final = 1 << 20
 _WHOLE_FROM: Final = 8  # a batch that is so large a part of a chunk is read as a whole
 _LARGE_TOGETHER: Final = 4  # of them at once, as far as they fit into so many bytes
 _LARGE_TOGETHER_BYTES: Final = 4 << 20
+
+
+# Yields the same chunks; a host may have them made in another thread, before they are asked for.
+Ahead: TypeAlias = Callable[[Iterator[BatchColumns]], Generator[BatchColumns, None, None]]
+
+
+def when_asked(chunks: Iterator[BatchColumns]) -> Generator[BatchColumns, None, None]:
+    """Nothing is made before it is asked for."""
+    yield from chunks
 
 
 class Opened(NamedTuple):

@@ -1,6 +1,7 @@
 """The first half of a cleaning: the last offset of each key in the dirty part of a log."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,11 +12,19 @@ from brokers.records.batch import HEADER_SIZE, BatchHeader
 from brokers.records.raw_records import damaged, raw_records
 from brokers.records.record_columns import Flags, Numbers, RecordColumns
 from brokers.storage.cleaning.batch_columns import BatchColumns
-from brokers.storage.cleaning.batch_reading import checked_chunks, opened, surveyed
+from brokers.storage.cleaning.batch_reading import (
+    Ahead,
+    checked_chunks,
+    opened,
+    surveyed,
+    when_asked,
+)
 from brokers.storage.cleaning.cleaning_plan import CleaningPlan, PlannedSegment
 from brokers.storage.cleaning.key_hashes import KeyHashes, joined, key_hashes
 from brokers.storage.cleaning.last_records import LastRecords
 from brokers.storage.cleaning.offset_map import ENTRIES_MIN, ENTRY_BYTES, RELATIVE_MAX, OffsetMap
+from brokers.storage.cleaning.record_sizes import BYTES as SIZE_BYTES
+from brokers.storage.cleaning.record_sizes import RecordSizes
 from brokers.storage.cleaning.transaction_rules import TransactionRules, marker_type
 from brokers.storage.segments.file_names import LOG, file_name
 
@@ -39,14 +48,16 @@ class _Keys(NamedTuple):
 class KeyMapping:
     """Run `steps`; then `offsets` has every key of the dirty part below `end`. Raises `BatchError`, `DiskError`."""
 
-    def __init__(self, files: Files, plan: CleaningPlan) -> None:
+    def __init__(self, files: Files, plan: CleaningPlan, ahead: Ahead = when_asked) -> None:
         self._files = files
+        self._ahead = ahead
         self._plan = plan
         self.rules = TransactionRules()
         self.end: Offset = plan.first_dirty_offset
         self.offsets = OffsetMap(ENTRIES_MIN, 1.0, 0)
         self.entries = ENTRIES_MIN  # that the memory has room for
         self.last = LastRecords(0, 0)
+        self.sizes = RecordSizes(0, 0)
         self.without_key = 0  # of those that `last` knows
         self._is_full = False
         self._waiting: list[_Keys] = []
@@ -90,11 +101,14 @@ class KeyMapping:
         end = max((each.next_offset for each in self._plan.segments), default=self.end)
         most = limits.map_bytes // _SHARE_OF_LAST_RECORDS
         self.last = LastRecords(self.end, min(end, self.end + most))
+        most = (limits.map_bytes - ENTRY_BYTES * self.offsets.entries) // SIZE_BYTES
+        self.sizes = RecordSizes(self.end, min(end, self.end + max(0, most)))
 
     def _map(self, segment: PlannedSegment) -> Iterator[int]:
         reader, since = self._files.reader(path_of(self._plan, segment)), 0
-        try:
-            for chunk in checked_chunks(reader, segment, self._plan.limits.io_bytes):
+        made = checked_chunks(reader, segment, self._plan.limits.io_bytes)
+        with closing(reader), closing(self._ahead(made)) as chunks:
+            for chunk in chunks:
                 since += int(chunk.lengths.sum())
                 if since >= STEP_BYTES:
                     yield since
@@ -103,8 +117,6 @@ class KeyMapping:
                 if self._is_full:
                     return
             self.end = segment.next_offset
-        finally:
-            reader.close()
         yield since
 
     def _map_chunk(self, chunk: BatchColumns) -> None:
@@ -158,6 +170,7 @@ class KeyMapping:
         """The keys of these batches."""
         for part in opened(chunk, rows):
             columns = RecordColumns(part.data, part.spans)
+            self.sizes.note(columns)
             is_keyed = columns.key_starts >= 0
             if is_keyed.all():
                 offsets, has_value = columns.offsets, columns.has_value

@@ -5,6 +5,7 @@ the order in which it comes.
 """
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from brokers.records.batch import BatchError, BatchHeader
 from brokers.records.record_columns import Flags
 from brokers.storage.cleaning.batch_columns import BatchColumns
 from brokers.storage.cleaning.batch_filter import BatchFilter
-from brokers.storage.cleaning.batch_reading import checked_chunks
+from brokers.storage.cleaning.batch_reading import Ahead, checked_chunks, when_asked
 from brokers.storage.cleaning.cleaned_group import CleanedGroup
 from brokers.storage.cleaning.cleaning_plan import (
     CleanedSegment,
@@ -35,10 +36,11 @@ Step: TypeAlias = int | CleanedSegment | CleaningDone | CleaningFailed
 class LogCleaning:
     """Run `steps` to their end; the last one is `CleaningDone` or `CleaningFailed`."""
 
-    def __init__(self, files: Files, plan: CleaningPlan) -> None:
+    def __init__(self, files: Files, plan: CleaningPlan, ahead: Ahead = when_asked) -> None:
         self._files = files
         self._plan = plan
-        self._mapping = KeyMapping(files, plan)
+        self._ahead = ahead
+        self._mapping = KeyMapping(files, plan, ahead)
         self._epoch: LeaderEpoch = -1  # of the batch before
         self._last_of = {each.producer_id: each for each in plan.last_batches}
         self._last_offsets = np.array(
@@ -51,7 +53,7 @@ class LogCleaning:
         mapping, plan = self._mapping, self._plan
         try:
             yield from mapping.steps()
-            filtered = BatchFilter(mapping.offsets, mapping.last, mapping.end, plan)
+            filtered = BatchFilter(mapping, plan)
             yield from self._clean_all(filtered)
             yield CleaningDone(mapping.end, self._stats())
         except BatchError as error:
@@ -103,15 +105,14 @@ class LogCleaning:
     ) -> Iterator[Step]:
         cleaned.begin(segment)
         reader = self._files.reader(path_of(self._plan, segment))
-        try:
-            for chunk in checked_chunks(reader, segment, self._plan.limits.io_bytes):
+        made = checked_chunks(reader, segment, self._plan.limits.io_bytes)
+        with closing(reader), closing(self._ahead(made)) as chunks:
+            for chunk in chunks:
                 before = self._read + cleaned.size
                 left = self._left(chunk, filtered)
                 self._count(chunk, left)
                 cleaned.add(left)
                 yield self._read + cleaned.size - before
-        finally:
-            reader.close()
 
     def _left(self, chunk: BatchColumns, filtered: BatchFilter) -> LeftBatches:
         left = LeftBatches(chunk, self._are_needed(chunk))

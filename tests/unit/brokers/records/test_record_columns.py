@@ -54,7 +54,7 @@ def test_they_are_the_records_of_all_batches(rng: random.Random) -> None:
     columns = columns_of(data, spans)
     assert rows(columns) == wanted
     assert columns.time_deltas(np.arange(len(times))).tolist() == times
-    assert columns.is_dense and columns.dense_offsets.tolist() == columns.offsets.tolist()
+    assert columns.spans.are_dense and columns.dense_offsets.tolist() == columns.offsets.tolist()
     assert [columns.bodies[0], columns.batches.tolist().count(1)] == [
         next(raw_records(data[3 : spans[0][1]], *spans[0][2:3], spans[0][4]))[2] + 3,
         spans[1][2],
