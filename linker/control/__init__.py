@@ -23,7 +23,7 @@ On the link coordinator:
 - `restore`: truncate-and-restore of a topic
 - `superseding`: tells the source what was taken over
 - `mirror_cut`: where a mirror topic is cut; `mirror_refusals`: why its state is not changed
-- `group_sync`: consumer-group offsets, never past the mirror's data
+- `group_sync`: consumer-group offsets, never past the mirror's data; `group_watch`: whose the source is asked for
 - `ledger_retention`: how long the hole ledger outlives its topics
 - `auto_mirrors`: mirrors that are created by themselves
 - `source_topics`: which topics the source is asked about; `source_probe`: who it is, before a link is made

@@ -12,6 +12,7 @@ from linker.control.auto_mirrors import AutoMirrors, CreateMirrorOf
 from linker.control.connection import Phase
 from linker.control.failover import Answered
 from linker.control.group_sync import GroupSync
+from linker.control.group_watch import GroupWatch
 from linker.control.link_settings import LinkSettings, record_other_end
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
@@ -38,7 +39,6 @@ from linker.frames import (
     RetentionHeld,
     ReversalRefused,
     TopicState,
-    WatchGroups,
     Welcome,
 )
 from linker.protocol_versions import REVERSES_FROM
@@ -65,7 +65,9 @@ class ClusterLink:
             self._settings,
             lambda topic: self._mirror_topics.mirror_of(topic),
             lambda: self._mirror_topics.reports,
+            lambda: self._group_watch.again(),
         )
+        self._group_watch = GroupWatch(self._sources, lambda: self._group_filters)
         self._mirror_topics = MirrorTopics(
             region,
             self._settings,
@@ -85,7 +87,6 @@ class ClusterLink:
         )
         self._superseding = Superseding(region, self._settings, self._sources)
         self._reversing = Reversing(region, self._settings, self._sources)
-        self._told_filters: dict[DestinationStream, tuple[Filter, ...]] = {}
         self._is_being_deleted = False
         self._answered_by = ""  # the source's cluster id, as it said itself
         self._region = region
@@ -281,17 +282,7 @@ class ClusterLink:
 
     def _watch_groups(self, now: Instant) -> Effects:
         """Tell every broker of the source; and be connected to all of them, or no longer."""
-        return [*self._sources.follow_wanted(now), *self._tell_filters()]
-
-    def _tell_filters(self) -> Effects:
-        """Which streams have metadata changes with the first one."""
-        filters = self._group_filters
-        effects: Effects = []
-        for stream in self._sources.metadata_streams:
-            if self._told_filters.get(stream) != filters:
-                self._told_filters[stream] = filters
-                effects += stream.sender.send(WatchGroups(filters))
-        return effects
+        return [*self._sources.follow_wanted(now), *self._group_watch.tell()]
 
     def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
         """Adopt the records of these mirror topics from the metadata log; None: of all of this link."""
@@ -353,7 +344,7 @@ class ClusterLink:
 
     def on_open(self, stream: DestinationStream, welcome: Welcome, now: Instant) -> Effects:
         """The source has answered as expected."""
-        effects = self._tell_filters() + self._source_topics.send()
+        effects = self._group_watch.tell() + self._source_topics.send()
         effects += self._mirror_topics.opened(now)
         if stream is not self._sources.first:
             return effects
@@ -370,9 +361,9 @@ class ClusterLink:
 
     def on_closed(self, stream: DestinationStream, now: Instant) -> Effects:
         """A stream was lost, or could not be opened."""
-        self._told_filters.pop(stream, None)
+        self._group_watch.closed(stream)
         effects = self._mirror_topics.closed(stream, now)
-        return effects + self._source_topics.stream_closed(stream, now) + self._tell_filters()
+        return effects + self._source_topics.stream_closed(stream, now) + self._group_watch.tell()
 
     def on_frame(self, stream: Stream, frame: Frame, now: Instant) -> Effects:
         connection = self._connection(stream)

@@ -38,8 +38,10 @@ class GroupSync:
         link: LinkSettings,
         mirror_of: Callable[[str], str | None],
         reports: Callable[[], MirrorReports],
+        ask_again: Callable[[], Effects],
     ) -> None:
-        """`mirror_of` returns the topic that mirrors a source topic and that the link writes, or None."""
+        """`mirror_of` returns the topic that mirrors a source topic and that the link writes, or None. `ask_again` has
+        the source send all offsets once more."""
         # Groups that have members in this region, and when that was found last.
         self.in_use: dict[str, Instant] = {}
         self.refused: dict[str, KafkaError] = {}
@@ -52,6 +54,11 @@ class GroupSync:
         self._link = link
         self._mirror_of = mirror_of
         self._reports = reports
+        self._ask_again = ask_again
+        self._asking_again: int | None = None  # the timer
+        self._forgotten: set[str] = (
+            set()
+        )  # source topics whose offsets it has sent, and may not send again
         # What was committed here last, and when; the group may have moved since.
         self._placed: dict[str, dict[TopicPartition, tuple[Offset, Instant]]] = {}
         self._moved: dict[str, None] = {}  # groups that have had members here since then
@@ -102,6 +109,7 @@ class GroupSync:
 
     def forget_all(self) -> None:
         """Another broker is the link coordinator: the source's brokers send it everything anew."""
+        self._forgotten.clear()
         for group in list(self._committed):
             self._forget_group(group)
 
@@ -121,6 +129,9 @@ class GroupSync:
 
     def mirror_added(self, source_topic: str, now: Instant) -> None:
         """It has a mirror now: what came for it before could not be copied."""
+        if source_topic in self._forgotten and self._asking_again is None:
+            self._asking_again = self._region.timers.set(now + GATHER_MS, self._on_asking_again)
+        self._forgotten.discard(source_topic)
         for group, offsets in self._committed.items():
             if any(key.topic == source_topic for key in offsets):
                 self._dirty[group] = None
@@ -129,12 +140,18 @@ class GroupSync:
     def forget(self, source_topic: str, mirror: str) -> None:
         """The mirror has ended: a new one of the same name may be another topic, at other offsets; if it is the same
         one, its groups have moved without this link."""
+        self._forgotten.add(source_topic)
         for placed in self._placed.values():
             for partition in [one for one in placed if one.topic == mirror]:
                 del placed[partition]
         for group, offsets in self._committed.items():
             kept = {key: value for key, value in offsets.items() if key.topic != source_topic}
             self._committed[group] = kept
+
+    def _on_asking_again(self, now: Instant) -> Effects:
+        """A source that has watched the topic all the time, for the filters of the link, sends nothing by itself."""
+        self._asking_again = None
+        return self._ask_again() if self._region.is_coordinator else []
 
     def _renew(self, now: Instant) -> Effects:
         self._renewal = self._region.timers.set(now + RENEW_MS, self._renew)

@@ -2,12 +2,18 @@
 
 from functools import partial
 
+from linker.commands import AlterLinkConfigs
 from tests.playbooks.linker import clients
-from tests.playbooks.linker.test_bidirectional import link_both_ways
+from tests.playbooks.linker.test_bidirectional import LINK, link_both_ways
 from tests.playbooks.linker.test_reversals import is_reversed, reverse, reversible
 from tests.playbooks.linker.world import Host, World, caught_up
 
 link_with_groups = partial(link_both_ways, consumer_offset_sync_enable="true")
+ORDERS = '{"topicFilters":[{"name":"orders","patternType":"LITERAL","filterType":"INCLUDE"}]}'
+BY_FILTERS = {
+    "auto.create.mirror.topics.enable": "true",
+    "auto.create.mirror.topics.filters": ORDERS,
+}
 
 
 def swap(world: World, home: Host, mirror: Host) -> None:
@@ -48,3 +54,16 @@ def test_what_a_group_committed_while_its_region_had_the_mirror_is_copied_after_
     assert not is_at(west, 1, "local")
     swap(world, west, east)
     world.run_until(lambda: is_at(west, 1, "local"))
+
+
+def test_what_the_source_had_sent_before_its_topic_was_mirrored_again_is_copied() -> None:
+    """A topic that the link's filters admit is watched all the time, so the source sends nothing of it anew."""
+    world = reversible(link_with_groups)
+    west, east = world.source, world.destination
+    east.ask(AlterLinkConfigs(name=LINK, sets=BY_FILTERS))
+    swap(world, west, east)
+    clients.commit(west, "local", "orders", 0, 1)
+    world.run(500)
+    assert not is_at(east, 1, "local")
+    swap(world, east, west)
+    world.run_until(lambda: is_at(east, 1, "local"))

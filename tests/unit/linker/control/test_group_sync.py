@@ -49,7 +49,9 @@ class Follower:
             self.client, lambda topic: None, lambda topic: None, lambda place, now: status
         )
         self.mirrors = {"orders": "orders"}
-        self.groups = GroupSync(self.client, self.link, self.mirrors.get, lambda: reports)
+        self.groups = GroupSync(
+            self.client, self.link, self.mirrors.get, lambda: reports, lambda: []
+        )
         self.commits: list[Offset] = []
         self.now = START
 
