@@ -265,8 +265,9 @@ class MirrorFailover:
         if self._kind.is_proven:
             lost = mirror_cut.lost(self._mirror, self._reports, now)
             lost = lost or reversing.lost_fence(self._region, self._mirror)
-            if lost or (because and now >= self.proof.deadline):
-                return self.proof.give_up(lost or because, now)
+            late = (because or self._groups_behind) if now >= self.proof.deadline else ""
+            if lost or late:
+                return self.proof.give_up(lost or late, now)
         if not because:
             return self.go(FailoverTrigger.DRAINED, now)
         self._reports.pace.looked(self._mirror.topic, self._mirror.partition_count, now)
@@ -280,9 +281,18 @@ class MirrorFailover:
         return self._groups.settle(self._progress.in_this_phase(self._on_settled), now)
 
     def _on_settled(self, now: Instant) -> Effects:
-        """A cut is exact or is not made."""
+        """A cut is exact or is not made. Members that have left only now have groups whose proof there is not yet."""
         because = mirror_cut.unknown_ends(self._mirror, self._reports, now)
+        if not because and self._kind.is_proven and self._groups_behind:
+            pause_ms = self._reports.pace.pause(CHECK_MS)
+            self.set_timer(now + pause_ms, self._then(FailoverTrigger.GROUPS_BEHIND))
+            return []
         return self.go(FailoverTrigger.ENDS_LOST if because else FailoverTrigger.SETTLED, now)
+
+    @property
+    def _groups_behind(self) -> str:
+        is_settled = self._groups.settled(self._mirror.record.source_topic)
+        return "" if is_settled else mirror_cut.GROUPS_BEHIND
 
     def _write_cut(self, now: Instant) -> Effects:
         mirror = self._mirror

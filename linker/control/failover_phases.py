@@ -55,6 +55,7 @@ class FailoverTrigger(Enum):
     DRAINED = "the end of every partition is known"
     SETTLED = "the commits are answered, and every end is known still"
     ENDS_LOST = "the end of a partition is not known any more"
+    GROUPS_BEHIND = "the offsets of a group that had members here are not committed yet"
     OVERTAKEN = "another change of the record came first"
     DISK_FAILED = "the metadata log failed"
     NO_CUT = "the record holds no cut"
@@ -129,6 +130,7 @@ TRANSITIONS: Final[Mapping[tuple[FailoverPhase, FailoverTrigger], FailoverPhase]
     (FailoverPhase.DRAINING, FailoverTrigger.DRAINED): FailoverPhase.SETTLING_GROUPS,
     (FailoverPhase.SETTLING_GROUPS, FailoverTrigger.SETTLED): FailoverPhase.WRITING_CUT,
     (FailoverPhase.SETTLING_GROUPS, FailoverTrigger.ENDS_LOST): FailoverPhase.DRAINING,
+    (FailoverPhase.SETTLING_GROUPS, FailoverTrigger.GROUPS_BEHIND): FailoverPhase.DRAINING,
     (FailoverPhase.WRITING_CUT, FailoverTrigger.DISK_FAILED): FailoverPhase.CUT_UNCERTAIN,
     (FailoverPhase.WRITING_CUT, FailoverTrigger.OVERTAKEN): FailoverPhase.CUT_CONFLICT,
     (FailoverPhase.CUT_UNCERTAIN, FailoverTrigger.PAUSE_OVER): FailoverPhase.CHECKING_CUT,

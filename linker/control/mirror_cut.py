@@ -1,11 +1,15 @@
 """Where a mirror topic is cut, what has to be known for it, and what a promotion needs besides."""
 
+from typing import Final
+
 from brokers.ids import Instant, LeaderEpoch, TopicPartition
 from brokers.metadata.commands.mirror_commands import ELECTION_BITS
 from linker.control.group_sync import GroupSync
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.records.mirror_record import Cut, CutKind, CutPartition, SourceEnd
+
+GROUPS_BEHIND: Final = "group offsets are behind"
 
 
 def lacking(mirror: MirrorTopic, groups: GroupSync, reports: MirrorReports, now: Instant) -> str:
@@ -20,7 +24,7 @@ def lacking(mirror: MirrorTopic, groups: GroupSync, reports: MirrorReports, now:
         if not report.is_caught_up:
             return f"partition {index} is behind"
     if not groups.settled(mirror.record.source_topic):
-        return "group offsets are behind"
+        return GROUPS_BEHIND
     return ""
 
 
