@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from brokers.ids import Instant, Offset
-from brokers.records.batch import BatchHeader
+from brokers.records.batch import DELETE_HORIZON, BatchHeader
 
 
 @dataclass(slots=True)
@@ -40,11 +40,17 @@ class Completeness:
         self.markers_from = max(self.markers_from, next_offset)
 
 
+def is_cleaned(header: BatchHeader, expected: Offset) -> bool:
+    """Whether a cleaning has changed the log here: records are missing, or other bytes stand for them."""
+    lacks = header.base_offset > expected or header.record_count <= header.last_offset_delta
+    return lacks or header.attributes & DELETE_HORIZON != 0
+
+
 def gap_end(headers: Iterable[BatchHeader], expected: Offset) -> Offset:
-    """One past the last batch that lacks records, or lies behind a gap; -1 if none is missing from `expected` on."""
+    """One past the last batch that a cleaning has changed, or that lies behind a gap; -1 if there is none."""
     end = -1
     for header in headers:
-        if header.base_offset > expected or header.record_count <= header.last_offset_delta:
+        if is_cleaned(header, expected):
             end = header.next_offset
         expected = header.next_offset
     return end

@@ -20,7 +20,7 @@ from brokers.effects import (
     TruncateLog,
 )
 from brokers.ids import NO_PRODUCER, Buffers, Instant, LeaderEpoch, Offset, TopicPartition
-from brokers.log.completeness import Completeness
+from brokers.log.completeness import Completeness, is_cleaned
 from brokers.log.config import LogConfig
 from brokers.log.epochs import EpochHistory
 from brokers.log.producers import ProducerStates
@@ -165,11 +165,9 @@ class Log:
         end, gap, max_timestamp = self.log_end_offset, -1, -1
         for header in headers:
             assert header.base_offset >= end, (header, end)
-            lacks_records = (
-                header.base_offset > end or header.record_count <= header.last_offset_delta
-            )
+            was_cleaned = is_cleaned(header, end)
             end = header.next_offset
-            if lacks_records:
+            if was_cleaned:
                 gap = end
             max_timestamp = max(max_timestamp, header.max_timestamp)
             if header.producer_id != NO_PRODUCER:

@@ -32,6 +32,7 @@ RECORD_SIZE_MIN = 7  # each of a record's seven parts takes a byte at least
 APPEND_TIME = 0b1000
 TRANSACTIONAL = 0b1_0000
 CONTROL = 0b10_0000
+DELETE_HORIZON = 0b100_0000  # the base timestamp is when its deletion markers may go (KIP-534)
 
 
 class BatchError(Refusal):

@@ -8,11 +8,11 @@ may go.
 
 import numpy as np
 
+from brokers.records.batch import DELETE_HORIZON
 from brokers.records.record_columns import Flags, Numbers, RecordColumns
 from brokers.storage.cleaning.batch_columns import BatchColumns
 from brokers.storage.cleaning.batch_reading import Opened, opened
 from brokers.storage.cleaning.batch_rebuilding import (
-    DELETE_HORIZON,
     Rebuilding,
     delete_horizon,
     with_horizon,

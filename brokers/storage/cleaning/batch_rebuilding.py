@@ -10,6 +10,7 @@ from brokers.ids import Buffer, Instant
 from brokers.records.batch import (
     COMPRESSION_MASK,
     CRC_FROM,
+    DELETE_HORIZON,
     HEADER_SIZE,
     BatchHeader,
     pack_header,
@@ -20,7 +21,6 @@ from brokers.records.compression import GZIP, LZ4, ZSTD
 from brokers.records.recompression import LZ4_DEFAULT, compress
 from brokers.records.record_columns import Numbers, RecordColumns, Spans
 
-DELETE_HORIZON: Final = 0b100_0000
 NO_TIMESTAMP: Final = -1
 _LEVELS: Final = {GZIP: -1, LZ4: LZ4_DEFAULT, ZSTD: 3}  # Kafka's defaults
 

@@ -81,7 +81,8 @@ class LogDirCheckpoints:
         self.cleaner_offsets = OffsetCheckpointFile(files, CLEANER_OFFSETS)
         self.complete_from = OffsetCheckpointFile(files, COMPLETE_FROM)
         self.markers_from = OffsetCheckpointFile(files, MARKERS_FROM)
-        self._gaps: dict[TopicPartition, Offset] = {}  # the end of the last one that was appended
+        # The end of the last one that was appended, or that recovery found: above the recovery point.
+        self._gaps: dict[TopicPartition, Offset] = {}
         known = [each for each in self.recovery_points.saved if files.exists(str(each))]
         self._closed = set(known) if closed else set()
         self._in_doubt = set() if closed else set(known)  # not checked since a crash
@@ -139,6 +140,10 @@ class LogDirCheckpoints:
         """Batches were appended that lack records."""
         self._gaps[effect.partition] = effect.next_offset
         return []
+
+    def found_gap(self, partition: TopicPartition, next_offset: Offset) -> None:
+        """By recovery, which will not look there again once the recovery point is above it."""
+        self._gaps[partition] = next_offset
 
     def save_cleaned(
         self, partition: TopicPartition, complete_from: Offset, markers_from: Offset

@@ -49,6 +49,8 @@ def open_log(
     found = LogLoader(files, folder).run(now)
     if folder.forsaken:
         root.begin_anew(partition, found.next_offset)
+    if found.gap_end > root.complete_from.get(partition):
+        root.found_gap(partition, found.gap_end)
     if recovery_point > found.next_offset:
         # New writes below it are not synced.
         root.save_recovery_point(partition, found.next_offset)

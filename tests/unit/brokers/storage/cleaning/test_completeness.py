@@ -159,6 +159,18 @@ def test_gaps_below_the_recovery_point_are_remembered() -> None:
     assert driver.log.log_end_offset >= 6 and lacks(driver) == (6, 6)
 
 
+def test_gaps_that_a_recovery_has_found_are_remembered_by_the_next_ones() -> None:
+    """A recovery point above them ends the search for them."""
+    driver = new()
+    driver.append(batch_at(0))
+    driver.append(batch_at(5), sync=True)
+    driver.start()  # it was killed
+    assert lacks(driver) == (6, 6)
+    driver.stop()
+    driver.start()
+    assert lacks(driver) == (6, 6)
+
+
 def test_a_log_that_lacks_what_a_cut_would_need_begins_anew() -> None:
     driver = compacted()
     (effect,) = driver.log.truncate(2)  # the first value of a is gone, and the second goes

@@ -7,10 +7,9 @@ import pytest
 from brokers.compaction import CleaningLimits
 from brokers.events import LogCleaned
 from brokers.log.cleanable import log_to_clean
-from brokers.records.batch import iter_headers, parse_header
+from brokers.records.batch import DELETE_HORIZON, iter_headers, parse_header
 from brokers.records.builder import NewRecord, build_batch
 from brokers.records.record import open_batch
-from brokers.storage.cleaning.batch_rebuilding import DELETE_HORIZON
 from brokers.storage.cleaning.cleaned_group import SEGMENTS_MAX
 from tests.unit.brokers.storage.cleaning.keyed import (
     COMPACT,

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from brokers.records.batch import DELETE_HORIZON
 from brokers.records.builder import NewRecord, build_batch
-from brokers.storage.cleaning.batch_rebuilding import DELETE_HORIZON
 from tests.unit.brokers.storage.cleaning.keyed import (
     COMPACT,
     DAY,
