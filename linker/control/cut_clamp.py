@@ -42,7 +42,14 @@ class CutClamp:
         partitions = self._region.view.led_group_partitions()
         done = partial(self._on_done, version, partitions)
         waits = record.state is MirrorState.PENDING_SETUP_FOR_RESTORE
-        clamp = GroupClamp(self._region, self._topic, record.ends, done, waits_for_members=waits)
+        clamp = GroupClamp(
+            self._region,
+            self._topic,
+            record.ends,
+            done,
+            waits_for_members=waits,
+            removes=waits and any(point.end > point.offset for point in record.restore),
+        )
         is_done = self._is_done and partitions == self.covered
         commits, self._commits = self._commits, self._region.commits[self._topic]
         if is_done and not (waits and commits != self._commits and clamp.is_due):

@@ -30,7 +30,8 @@ class GroupClamp:
     """One attempt to move back the group offsets past the data of one topic.
 
     `ends` are the ends of the data, by partition. A group that has members in this region is left as it is, for they
-    have read that far; with `waits_for_members` it is waited for.
+    have read that far; with `waits_for_members` it is waited for. Where it `removes` what lies beyond, every group of
+    the topic that has members is, wherever it stands: they may have read more than they have committed.
     """
 
     def __init__(
@@ -41,28 +42,41 @@ class GroupClamp:
         done: Clamped,
         *,
         waits_for_members: bool = False,
+        removes: bool = False,
     ) -> None:
         self._region = region
         self._topic = topic
         self._ends = ends
         self._done = done
         self._waits_for_members = waits_for_members
+        self._removes = removes
         self._missing: dict[str, None] = {}
         self._refused: list[str] = []
 
     def begin(self, now: Instant) -> Effects:
         if not self._region.view.groups_are_known():
             return self._done("the offsets of some groups cannot be read", now)
-        beyond = dict(self._past_the_end())
+        in_use = set(self._in_use())
+        self._refused += [_in_use(group) for group in sorted(in_use)]
+        beyond = {group: found for group, found in self._past_the_end() if group not in in_use}
         self._missing.update(dict.fromkeys(beyond))
         if not beyond:
-            return self._done("", now)
+            return self._done(", ".join(self._refused), now)
         return [self._commit(group, found) for group, found in beyond.items()]
 
     @property
     def is_due(self) -> bool:
-        """Whether there is anything to move back."""
-        return next(self._past_the_end(), None) is not None
+        """Whether there is anything to move back, or anybody to wait for."""
+        found = next(self._past_the_end(), None) is not None
+        return found or next(self._in_use(), None) is not None
+
+    def _in_use(self) -> Iterator[str]:
+        """Groups with members that may have read what will be removed."""
+        view = self._region.view
+        for group in view.groups_with_offsets() if self._removes else ():
+            reads = any(each.topic == self._topic for each in view.group_offsets(group))
+            if reads and view.group_is_active(group):
+                yield group
 
     def _past_the_end(self) -> Iterator[tuple[str, Offsets]]:
         """Groups, with what they have to be moved to."""
@@ -102,9 +116,7 @@ class GroupClamp:
         del self._missing[group]
         effects: Effects = []
         if answer.error is KafkaError.NON_EMPTY_GROUP and self._waits_for_members:
-            self._refused.append(
-                f"CONSUMER_GROUP_IN_USE_ERROR: group {group} has members here: stop them"
-            )
+            self._refused.append(_in_use(group))
         elif answer.error is KafkaError.NON_EMPTY_GROUP:
             because = "it has members here, which go by what they have read"
             effects.append(Changed(f"group {group}", f"stands past {self._topic}", because))
@@ -113,3 +125,7 @@ class GroupClamp:
         if self._missing:
             return effects
         return effects + self._done(", ".join(self._refused), now)
+
+
+def _in_use(group: str) -> str:
+    return f"CONSUMER_GROUP_IN_USE_ERROR: group {group} has members here: stop them"

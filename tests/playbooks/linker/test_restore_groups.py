@@ -84,3 +84,24 @@ def test_offsets_that_come_while_a_topic_is_restored_are_moved_back() -> None:
     disk.refuses = False
     world.run_until(lambda: is_restored(world) and same_logs(world))
     assert clients.committed(world.source, "late", "orders") == 2
+
+
+def test_members_that_may_have_read_what_is_removed_are_waited_for_wherever_their_group_stands() -> (
+    None
+):
+    """They would commit what they have read, and pass over what takes its place."""
+    disk = FullStore()
+    world = failed_over(1, disk)
+    link_back(world)
+    restore(world)
+    world.run(2_000)
+    assert clients.commit(world.source, "billing", "orders", 0, 1) == 0
+    member = clients.join(world.source, "billing")
+    disk.refuses = False
+    world.run(5_000)
+    found = world.source.mirror("orders")
+    assert found.record.state is MirrorState.PENDING_SETUP_FOR_RESTORE
+    assert "CONSUMER_GROUP_IN_USE_ERROR: group billing" in found.reason
+    clients.leave(world.source, "billing", member)
+    world.run_until(lambda: is_restored(world) and same_logs(world))
+    assert clients.committed(world.source, "billing", "orders") == 1
