@@ -26,7 +26,7 @@ def cleaning_steps(
     partition: TopicPartition,
     make_cleaning: MakeCleaning = LogCleaning,
 ) -> Iterator[list[Event]]:
-    """The cleanings of a log that wait, step by step -> the events of each."""
+    """The cleanings of a log that wait, step by step -> the events of each. The log may go on between two steps."""
     while partition in storage.uncleaned:
         cleanings = storage.cleanings_of(partition)
         cleaning = cleanings.begin(partition)
@@ -36,5 +36,7 @@ def cleaning_steps(
                 while not swap.is_over:
                     yield swap.advance()
                     swap.sync()
-            elif not isinstance(step, int):
+            elif isinstance(step, int):
+                yield []
+            else:
                 yield cleanings.end(partition, cleaning, step)

@@ -1,5 +1,7 @@
 """`python -m tests.sim [--region | --linked | --restore | --reverse] --seed N [--count N] [--trace]`: runs seeds.
 
+`--compacted` with one of these, with `--restore-latest` or `--rounds`: of compacted topics, keys and deletion markers.
+
 `--restore-latest` is `--restore` with mirrors that begin at "latest"; `--hold` has a source with retention, which
 a link holds.
 
@@ -23,10 +25,13 @@ from tests.sim.linked.runs import LinkedRun
 from tests.sim.linked.steps import Crash, Manner, Victim
 from tests.sim.linked.transitions import TRANSITIONS, TransitionRun
 from tests.sim.linked.unclean import UncleanRun
+from tests.sim.linked.weather import compacting_everywhere
+from tests.sim.regions.compaction import compacting
 from tests.sim.regions.runs import RegionRun
 from tests.sim.runs import Run
 
 MakeRun = Callable[..., RegionRun | LinkedRun | Run]
+Show = Callable[[str], None] | None
 
 RUNS: Final[dict[str, MakeRun]] = {
     "": Run,
@@ -40,6 +45,14 @@ RUNS: Final[dict[str, MakeRun]] = {
     "--unclean ": UncleanRun,
     "--retention ": RetentionRun,
 }
+COMPACTED: Final = (
+    "--region ",
+    "--linked ",
+    "--restore ",
+    "--restore-latest ",
+    "--reverse ",
+    "--rounds ",
+)
 
 
 def main() -> int:
@@ -75,6 +88,9 @@ def main() -> int:
     parser.add_argument(
         "--retention", action="store_true", help="the same, with retention in the source, and holds"
     )
+    parser.add_argument(
+        "--compacted", action="store_true", help="the same, of compacted topics with keyed records"
+    )
     parser.add_argument("--transition", choices=TRANSITIONS, help="one transition of a link")
     parser.add_argument("--step", type=int, default=0, help="at which somebody crashes; 0: nobody")
     for name, kind in (("victim", Victim), ("manner", Manner)):
@@ -82,6 +98,8 @@ def main() -> int:
         parser.add_argument(f"--{name}", choices=values, default=values[0])
     parser.add_argument("--trace", action="store_true", help="print everything that happens")
     options = parser.parse_args()
+    if options.compacted and not any(getattr(options, _attribute(each)) for each in COMPACTED):
+        parser.error(f"--compacted goes with one of {', '.join(map(str.strip, COMPACTED))}")
     failed = 0
     for seed in range(options.seed, options.seed + options.count):
         failed += not _run(seed, *_kind(options), trace=options.trace)
@@ -96,12 +114,19 @@ def _kind(options: argparse.Namespace) -> tuple[str, MakeRun]:
     """The options that say it, and what they say."""
     if options.transition is None:
         kind = next((each for each in RUNS if each and getattr(options, _attribute(each))), "")
+        if options.compacted:
+            return f"{kind}--compacted ", partial(_compacted, RUNS[kind])
         return kind, RUNS[kind]
     name = options.transition
     if not options.step:
         return f"--transition {name} ", partial(TransitionRun, name)
     crash = Crash(options.step, Victim(options.victim), Manner(options.manner))
     return f"--transition {name} {crash} ", partial(TransitionRun, name, crash)
+
+
+def _compacted(make: MakeRun, seed: int, show: Show) -> RegionRun | LinkedRun | Run:
+    adjust = compacting if make is RegionRun else compacting_everywhere
+    return make(seed=seed, show=show, adjust=adjust(seed))
 
 
 def _run(seed: int, kind: str, make: MakeRun, *, trace: bool) -> bool:

@@ -1,6 +1,8 @@
-"""What a simulated node does with its files in the background: digests of sealed segments, removals of deleted ones.
+"""What a simulated node does with its files in the background: digests of sealed segments, removals of deleted ones,
+and compaction, where there is any.
 
-Some steps of a digest are done at once, the others late; a removal is done after its delay.
+Some steps of a digest are done at once, the others late; a removal is done after its delay; each step of a cleaning at
+some time after the one before.
 
 The log may be trimmed, cut or closed between two steps, and the process may end.
 """
@@ -14,6 +16,7 @@ from brokers.ids import TopicPartition
 from brokers.storage.directories.removals import DelayedRemoval
 from brokers.storage.segments.digest_writing import DigestWriting
 from brokers.storage.storage import Storage
+from tests.kernel.cleaning import MakeCleaning, cleaning_steps
 
 
 class BackgroundWork:
@@ -27,19 +30,30 @@ class BackgroundWork:
         delay_ms: Callable[[], int],
         later: Callable[[int, Callable[[], None]], None],
         feed: Callable[[Event], None],
+        make_cleaning: MakeCleaning | None = None,
     ) -> None:
+        """Without `make_cleaning` nothing is compacted."""
         self._storage = storage
         self._rng = rng
         self._delay_ms = delay_ms
         self._later = later
         self._feed = feed
+        self._make_cleaning = make_cleaning
         self._under_way: dict[TopicPartition, None] = {}
+        self._cleaning: dict[TopicPartition, Iterator[list[Event]]] = {}
 
     def begin(self) -> None:
         """Whatever waits; of digests one segment of a log at a time."""
         while self._storage.discarded:
             discarded = self._storage.discarded.pop()
             self._later(discarded.delay_ms, partial(self._remove, discarded))
+        for partition in [] if self._make_cleaning is None else list(self._storage.uncleaned):
+            if partition not in self._cleaning:
+                assert self._make_cleaning is not None
+                self._cleaning[partition] = cleaning_steps(
+                    self._storage, partition, self._make_cleaning
+                )
+                self._clean_later(partition)
         for partition in list(self._storage.undigested):
             if partition not in self._under_way:
                 self._under_way[partition] = None
@@ -63,3 +77,18 @@ class BackgroundWork:
         for event in self._storage.end_digest(partition, writing):
             self._feed(event)
         self.begin()
+
+    def _clean_later(self, partition: TopicPartition) -> None:
+        """Now and then much comes between two steps."""
+        delay = self._rng.choice((1, 1, 1, 50)) * self._rng.randrange(0, self._delay_ms() + 2)
+        self._later(delay, partial(self._clean, partition))
+
+    def _clean(self, partition: TopicPartition) -> None:
+        events = next(self._cleaning[partition], None)
+        if events is None:
+            del self._cleaning[partition]
+            self.begin()
+            return
+        for event in events:
+            self._feed(event)
+        self._clean_later(partition)

@@ -12,7 +12,7 @@ from crc32c import crc32c
 
 from brokers.groups.records import OffsetCommitRecord, decode
 from brokers.ids import OFFSETS_TOPIC, Offset, TopicPartition
-from brokers.records.record import open_batch
+from brokers.records.record import Record, open_batch
 from tests.sim.disks import Disk
 
 _BATCH = struct.Struct(">qiibIhiqqqhii")  # Kafka's record batch header, version 2
@@ -30,11 +30,21 @@ class Batch(NamedTuple):
     is_control: bool
     data: bytes
 
-    def values(self) -> Iterator[tuple[Offset, bytes]]:
-        """(offset, value) of its records."""
+    def records(self) -> Iterator[Record]:
         if not self.is_control:
-            for record in open_batch(self.data):
-                yield record.offset, bytes(record.value or b"")
+            yield from open_batch(self.data)
+
+    def values(self) -> Iterator[tuple[Offset, bytes]]:
+        """(offset, value) of its records; of a deletion marker what its header says in place of a value."""
+        for record in self.records():
+            yield record.offset, said_by(record)
+
+
+def said_by(record: Record) -> bytes:
+    """The value, or what a client has put into a header where there is none."""
+    if record.value is None and record.headers:
+        return bytes(record.headers[0][1] or b"")
+    return bytes(record.value or b"")
 
 
 def parse(data: bytes) -> Iterator[Batch]:

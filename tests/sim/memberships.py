@@ -39,6 +39,7 @@ class Membership:
         self.name = name
         self._member_id = ""
         self._generation = -1
+        self._is_alone = False
 
     async def _answer(self, key: int, request: Message) -> Any:
         """The coordinator's; None where there is none."""
@@ -67,6 +68,7 @@ class Membership:
             self._member_id = answer.member_id if asked_again else ""
             raise Lost
         self._member_id, self._generation = answer.member_id, answer.generation_id
+        self._is_alone = len(answer.members) == 1  # nobody is left of its earlier memberships
         synced = await self._ask(
             SYNC_GROUP,
             SyncGroupRequest(
@@ -121,8 +123,11 @@ class Membership:
         if (await self._ask(HEARTBEAT, request)).error_code:
             raise Lost
 
-    async def _leave(self) -> None:
-        """Gone, or forgotten by the session's timeout."""
+    async def _leave(self) -> bool:
+        """Gone, or forgotten by the session's timeout -> whether it is known that the group has no member now."""
         members = [MemberIdentity(member_id=self._member_id)]
-        await self._ask(LEAVE_GROUP, LeaveGroupRequest(group_id=self.name, members=members))
+        answer = await self._ask(
+            LEAVE_GROUP, LeaveGroupRequest(group_id=self.name, members=members)
+        )
         self._member_id = ""
+        return self._is_alone and not answer.error_code

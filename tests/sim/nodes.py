@@ -8,7 +8,7 @@ appends that come meanwhile share the next. An exception out of a core is a find
 
 from collections import deque
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -25,7 +25,9 @@ from brokers.storage.storage import Storage
 from federation.node import RegionNode
 from linker.events import AdminAnswered, CloseStream, Dial, Send
 from linker.linker import Linker
+from tests.kernel.cleaning import MakeCleaning
 from tests.sim.background_work import BackgroundWork
+from tests.sim.briefs import brief
 from tests.sim.disks import Disk, Killed
 from tests.sim.links import Streams
 from tests.sim.listeners import Listener
@@ -43,6 +45,9 @@ class CoreRaised(Exception):
 
 class Node:
     """One process at a time over one disk, at a `place` of the network; a lone node is where its region is."""
+
+    make_storage = Storage
+    make_cleaning: MakeCleaning | None = None  # nothing is compacted
 
     def __init__(
         self,
@@ -94,7 +99,7 @@ class Node:
         self._writing: dict[TopicPartition, None] = {}
         self.world.note(self.place, f"starts, life {self.life}, clock {skew:+} ms")
         try:
-            self._storage = Storage(
+            self._storage = self.make_storage(
                 self.disk,
                 index_interval_bytes=self.config.log_index_interval_bytes,
                 unwritten={},
@@ -112,6 +117,7 @@ class Node:
                 delay, lambda: self.when_awake(life, lambda: self._guarded(act))
             ),
             feed=self.feed,
+            make_cleaning=self.make_cleaning,
         )
         self._core = self._compose(self.world.rng(f"{self.place} {self.life}"))
         self.feed(Started())
@@ -252,7 +258,7 @@ class Node:
             self._end(f"dies of its disk: {error}", silently=False)
 
     def _step(self, event: Any) -> None:
-        self.world.note(self.place, f"< {_brief(event)}")
+        self.world.note(self.place, f"< {brief(event)}")
         now = self.now
         try:
             effects = self._core.step(event, now)
@@ -306,8 +312,7 @@ class Node:
             self._write()
         if self._storage.unsynced:
             self._sync()
-        if self._storage.undigested or self._storage.discarded:
-            self._background.begin()
+        self._background.begin()
 
     # --- writes, syncs and timers ---
 
@@ -380,21 +385,3 @@ class Node:
         """An administrator's question, already inside the process."""
         self._admin[ticket] = answered
         self.feed(event)
-
-
-def _brief(event: Any) -> str:
-    """Type and what identifies it; no bytes, and nothing that has an address in memory."""
-    kind = type(event)
-    found = [f"{name}={getattr(event, name)}" for name in _identifying(kind)]
-    frame = getattr(event, "frame", None)
-    if frame is not None:
-        found.append(type(frame).__name__)
-    return f"{kind.__name__} {' '.join(found)}"
-
-
-@cache
-def _identifying(kind: type) -> tuple[str, ...]:
-    """Which of its fields an event is known by."""
-    names = ("ticket", "api_key", "partition", "stream", "next_offset", "command")
-    fields = getattr(kind, "__dataclass_fields__", {})
-    return tuple(name for name in names if name in fields or hasattr(kind, name))

@@ -8,5 +8,6 @@
 - `rounds`: both in turns, with a group of `followers`; `unclean`: a source with `usurpers`, which loses records
 - `retention`: a source that removes what its mirror does not have yet, unless the link asks it to wait
 - `transitions`: every transition in calm weather; `steps`: a crash at one of its steps; `everywhere`: at each
+- compacted topics: `--compacted` with these (`compacting_everywhere` of `weather`)
 - `plants`: bugs that the simulator has to find
 """

@@ -7,6 +7,7 @@ from tests.sim.disks import Disk
 from tests.sim.evidence import Batch, batches, committed_in, log_start
 from tests.sim.linked.federation import Region
 from tests.sim.regions.checks import end_of
+from tests.sim.regions.compacted_logs import complete_from
 from tests.sim.regions.inspection import Inspector
 
 
@@ -39,8 +40,12 @@ def behind(
 def different(
     partition: TopicPartition, there: Disk, here: Disk, end: Offset | None = None
 ) -> Iterator[str]:
-    """Batches below `end` that one side has and the other has not, or has with other bytes."""
+    """Batches below `end` that one side has and the other has not, or has with other bytes.
+
+    Of a compacted topic from where neither side has removed anything; below that each is judged by what was written.
+    """
     start = max(log_start(there, partition), log_start(here, partition))
+    start = max(start, complete_from(there, partition), complete_from(here, partition))
     known = {each.base_offset: each for each in _held(there, partition, start, end)}
     found = {each.base_offset: each for each in _held(here, partition, start, end)}
     for offset in sorted(known.keys() | found.keys()):
@@ -66,12 +71,17 @@ def uncarried(
     place: TopicPartition,
     ends: dict[TopicPartition, Offset],
     starts: dict[TopicPartition, Offset],
+    own: Mapping[tuple[str, TopicPartition], Offset],
 ) -> Iterator[str]:
-    """Group offsets in `place` that are not the source's, as far as the mirror's data goes (P6)."""
+    """Group offsets in `place` that are not the source's, as far as the mirror's data goes (P6).
+
+    `own`: how far members in the mirror's region have come by themselves.
+    """
     mirrored = committed_in(here, place) if here is not None else {}
     for (group, partition), offset in committed_in(there, place).items():
         if partition not in ends or offset < starts[partition]:
             continue
         wanted = min(offset, ends[partition])
-        if (known := mirrored.get((group, partition), -1)) != wanted:
+        known = mirrored.get((group, partition), -1)
+        if known != wanted and not wanted < known <= own.get((group, partition), -1):
             yield f"{group} of {partition} stands at {wanted}, at the mirror at {known}"

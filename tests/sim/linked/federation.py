@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
-from brokers.ids import OFFSETS_TOPIC, BrokerId, Offset, TopicPartition
+from brokers.ids import OFFSET_MAX, OFFSETS_TOPIC, BrokerId, Offset, TopicPartition
 from brokers.metadata.image.image import Image
 from tests.sim.disks import Disk
 from tests.sim.evidence import Batch, commits, folder_of, parse
@@ -49,13 +49,17 @@ class Region(Cluster):
         self.source: Region | None = None
         self.is_mirror = True  # of `source`, until it is stopped
         self.cuts: dict[TopicPartition, Offset] = {}  # where another region took the topic over
+        self._reads_again = False  # what it mirrors, since it was restored
         self._marks: dict[TopicPartition, Offset] = {}
         super().__init__(world, weather, make_node, Disk, region=region, network=network)
         network.regions.update({place(number): region for number in self.nodes})
 
     def on_write(self, number: BrokerId, path: str, data: bytes) -> None:
-        super().on_write(number, path, data)
         partition = folder_of(path)
+        if partition is not None and partition.topic == TOPIC and self.evidence.history is not None:
+            for batch in parse(data):
+                self._check_compacted(number, partition, batch)
+        super().on_write(number, path, data)
         if partition is None or partition.topic not in (TOPIC, OFFSETS_TOPIC):
             return
         for batch in parse(data):
@@ -66,7 +70,8 @@ class Region(Cluster):
 
     def _hear(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
         known = self.written.setdefault((partition, batch.base_offset), set())
-        if self.source is not None and self.is_mirror and batch.data not in known:
+        is_new = batch.data not in known and self.evidence.history is None
+        if self.source is not None and self.is_mirror and is_new:
             self._check(number, partition, batch)  # else it is a copy of what is here
         known.add(batch.data)
         if self.holders is not None:
@@ -76,13 +81,33 @@ class Region(Cluster):
     def _check(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
         """P2, at each write: the source wrote these bytes at this offset, and has committed them."""
         assert self.source is not None
-        topic = self.node(number).broker.view.image.topics_by_name.get(TOPIC)
-        if topic is not None and topic.writer is None:
-            return  # it has not heard yet, and leads nobody: what it takes is never acknowledged
+        if self._is_late(number):
+            return
         if batch.data not in self.source.written.get((partition, batch.base_offset), ()):
             raise MirrorBroken(
                 f"n{number} writes {partition}@{batch.base_offset}, which is not the source's"
             )
+        self._check_committed(number, partition, batch)
+
+    def _check_compacted(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
+        """The same by record: the source may have removed some of a batch."""
+        history = self.evidence.history
+        assert history is not None
+        if self.source is None or not self.is_mirror or self._is_late(number):
+            return
+        if history.knows(partition, batch):
+            return  # it is a copy of what is here
+        if found := history.foreign(partition, batch):
+            raise MirrorBroken(f"n{number} writes to {partition} what is not the source's: {found}")
+        self._check_committed(number, partition, batch)
+
+    def _is_late(self, number: BrokerId) -> bool:
+        """It has not heard yet, and leads nobody: what it takes is never acknowledged."""
+        topic = self.node(number).broker.view.image.topics_by_name.get(TOPIC)
+        return topic is not None and topic.writer is None
+
+    def _check_committed(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
+        assert self.source is not None
         committed = self.source.high_watermark(partition)
         if batch.next_offset > committed:
             raise MirrorBroken(
@@ -105,11 +130,30 @@ class Region(Cluster):
                     f"n{number} commits {offset} of {partition} for {group}, the mirror has {held}"
                 )
 
+    def is_restored_from(self, winner: "Region") -> None:
+        """What its members have read beyond the cut is gone; from now on they read what the winner has."""
+        if self.is_mirror and self.source is winner:
+            return
+        tried = self.testimony.tried
+        tried.update({key: min(offset, self._common(key[1])) for key, offset in tried.items()})
+        self.is_reversed_to(winner)
+
+    def is_reversed_to(self, winner: "Region") -> None:
+        """It has what the winner has, and its members read on here."""
+        self.source, self.is_mirror, self._reads_again = winner, True, True
+
+    def _common(self, partition: TopicPartition) -> Offset:
+        """Up to where both regions have the same records of what was read here."""
+        return OFFSET_MAX if self._reads_again else self.cuts.get(partition, 0)
+
+    def was_taken_over(self, cuts: dict[TopicPartition, Offset]) -> None:
+        self.cuts, self._reads_again = cuts, False
+
     def may_stand(self, group: str, partition: TopicPartition) -> Offset:
         """How far a group may be: as its members came in the source, or here in what both regions have."""
         assert self.source is not None
         key = (group, partition)
-        own = min(self.testimony.tried.get(key, 0), self.cuts.get(partition, 0))
+        own = min(self.testimony.tried.get(key, 0), self._common(partition))
         return max(self.source.testimony.tried.get(key, 0), own)
 
     def high_watermark(self, partition: TopicPartition) -> Offset:
@@ -182,6 +226,11 @@ class LinkedFederation:
         if self.third is not None:
             is_chain = topology is Topology.CHAIN
             self.third.source = self.destination if is_chain else self.source
+        histories = [each.evidence.history for each in self.regions]
+        for region in self.regions:
+            if region.evidence.history is not None:
+                others = (each for each in histories if each is not region.evidence.history)
+                region.evidence.history.beside = tuple(filter(None, others))
         self.first = Ends(world, self.source, self.destination, source_dials)
         self._join()
 

@@ -23,6 +23,7 @@ class Follower(GroupMember):
         self._is_halted = False
         self._lingers = False
         self.is_away = True  # in no region
+        self.lingering: dict[str, None] = {}  # regions that may still take it for a member
 
     def halt(self, *, lingers: bool = False) -> None:
         """It leaves at the next opportunity; one that lingers goes on as long as its membership would have lasted."""
@@ -46,8 +47,15 @@ class Follower(GroupMember):
         if self._is_halted or not self._region.partitions():
             raise Lost
         self.is_away = False
+        self.lingering[self._region.region] = None
         await super()._begin()
         self._lingers = self._lingers and not self._is_halted  # it came too late to linger
+
+    async def _leave(self) -> bool:
+        region = self._region.region
+        if is_gone := await super()._leave():
+            self.lingering.pop(region, None)
+        return is_gone
 
     async def _resume(self) -> None:
         for item in await self._committed(self._cluster.partitions()):

@@ -152,7 +152,7 @@ class LinkOperator:
             if isinstance(answer, MirrorDescription):
                 reason = answer.reason
                 if answer.record.state in (MirrorState.PENDING_RESTORE, MirrorState.ACTIVE):
-                    region.source, region.is_mirror = winner, True
+                    region.is_restored_from(winner)
                 if answer.record.state is MirrorState.ACTIVE:
                     return
 

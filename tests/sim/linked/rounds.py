@@ -116,15 +116,20 @@ class RoundsRun(LinkedRun):
             self.home = mirror
 
     async def _reverse(self, home: Region, mirror: Region) -> None:
-        """A group that has left before stands in the other region where it stood in this one."""
+        """A group that has left before stands in the other region where it stood in this one.
+
+        Unless it has members there: what is left of a membership keeps the link from moving it until it is forgotten.
+        """
         follower, leaves_first = self.members[0], self._rng.random() < 0.5
         if leaves_first:
             follower.halt()
             await follower.wait_until_away()
-        stood = dict(home.testimony.committed) if leaves_first else {}
+        is_there = any(mirror.region in each.lingering for each in self.members)
+        stood = dict(home.testimony.committed) if leaves_first and not is_there else {}
+        home.testimony.is_linked = True
         await self.operator.swap(home, mirror)
         self._hand_over(home, mirror, await self.operator.cut_of(mirror))
-        home.source, home.is_mirror = mirror, True
+        home.is_reversed_to(mirror)
         trims = home.testimony.trims
         mirror.testimony.committed = {
             (group, partition): offset
@@ -140,6 +145,7 @@ class RoundsRun(LinkedRun):
         mirror.testimony.committed = {}
         followed = self.world.spawn(self._follow(mirror, lingers=self._rng.random() < 0.4))
         await self.world.sleep(self._rng.randrange(100, self.apart_ms))
+        home.testimony.is_linked = True
         await self.operator.bring_back(home, mirror, self.admin_of(mirror).grow_to)
         await followed
         known = home.testimony.known
@@ -165,7 +171,9 @@ class RoundsRun(LinkedRun):
             (group, partition): min(winner.may_stand(group, partition), ends.get(partition, 0))
             for group, partition in sorted(keys)
         }
-        winner.is_mirror, winner.cuts, loser.cuts = False, {}, ends
+        winner.is_mirror = winner.testimony.is_linked = False
+        winner.was_taken_over({})
+        loser.was_taken_over(ends)
         made = loser.testimony.made, winner.testimony.made
         most = max(each.get(TOPIC, 0) for each in made)
         for each in made:
@@ -184,6 +192,11 @@ class RoundsRun(LinkedRun):
     def mirrored(self) -> list[tuple[Region, Region]]:
         west, east = self.federation.first.regions
         return [(west, east) if self.home is west else (east, west)]
+
+    @property
+    def own_commits(self) -> dict[tuple[str, TopicPartition], int]:
+        (_, mirror), *_ = self.mirrored
+        return mirror.testimony.tried
 
     def _judge_mirrors(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
         super()._judge_mirrors(disks)

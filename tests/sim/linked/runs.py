@@ -22,6 +22,7 @@ from tests.sim.regions.producers import ALL, Producer
 from tests.sim.regions.readers import Reader
 from tests.sim.regions.rescue import Rescuer
 from tests.sim.regions.storms import Storm
+from tests.sim.regions.table_members import TableMember
 from tests.sim.runs import Outcome, Stuck
 from tests.sim.world import START, Promise, World
 
@@ -86,9 +87,8 @@ class LinkedRun:
         source, destination = self.federation.source, self.federation.destination
         idempotent = rng.random() < 0.7
         self.producers = [Producer(source, "producer0", idempotent=idempotent, acks=ALL)]
-        self.members = [
-            GroupMember(source, f"group{index}") for index in range(self.weather.first.groups)
-        ]
+        kind = GroupMember if self.weather.first.compaction is None else TableMember
+        self.members = [kind(source, f"group{index}") for index in range(self.weather.first.groups)]
         self.readers = [Reader(destination, "reader0")] if rng.random() < 0.4 else []
 
     def execute(self) -> Outcome:
@@ -146,6 +146,9 @@ class LinkedRun:
         ]
         for client in clients:
             self.world.spawn(client.run())
+        if self.weather.first.compaction is not None:
+            for region in self.federation.regions:
+                self.world.spawn(Admin(region).roll_offsets(region.weather.segment_bytes))
         if self.weather.first.meddles:
             self.world.spawn(self.admins[0].meddle())
             for admin in self.admins[1:]:
@@ -208,7 +211,13 @@ class LinkedRun:
         for index in range(2):
             place = TopicPartition(OFFSETS_TOPIC, index)
             if place in there:
-                yield from checks.uncarried(there[place], here.get(place), place, ends, starts)
+                carried = here.get(place), place, ends, starts, self.own_commits
+                yield from checks.uncarried(there[place], *carried)
+
+    @property
+    def own_commits(self) -> dict[tuple[str, TopicPartition], int]:
+        """Of members in the mirror's region: how far they came."""
+        return {}
 
     def _disks(self) -> dict[str, dict[TopicPartition, Disk]]:
         return {

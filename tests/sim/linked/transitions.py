@@ -89,7 +89,8 @@ class TransitionOperator(ReversingOperator):
         """With its mirror; then the source's half."""
         while not await self._is_gone():
             await self._ask(DeleteLink(name=self.link, force=True))
-        await self.describe()
+        while await self.describe() is None:
+            pass  # whoever was asked is gone
         self._ends.destination.is_mirror = False
         source = self._ends.source
         while self._ends.source_dials and not isinstance(

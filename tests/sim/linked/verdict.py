@@ -1,6 +1,6 @@
 """What must be true of every region at the end, wherever the topic has been. Each check yields what is wrong."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from brokers.ids import Offset, TopicPartition
 from linker.records.hole_ledger import HOLE_KIND, decode_hole
@@ -8,17 +8,28 @@ from tests.sim.disks import Disk
 from tests.sim.evidence import batches
 from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.orphans import orphans
-from tests.sim.regions import checks
+from tests.sim.regions import checks, compacted_logs
 from tests.sim.regions.cluster import TOPIC
+from tests.sim.regions.compaction import key_of
 from tests.sim.regions.court import Evidence
 from tests.sim.regions.inspection import Inspector
 
+Orphan = tuple[TopicPartition, Offset, bytes]
 Disks = Mapping[TopicPartition, Disk]  # of one replica each: all are equal by then
 
 REGIONAL: tuple[tuple[str, Callable[[Evidence], Iterator[str]]], ...] = (
     ("P2", checks.replicas_are_equal),
     ("P3", checks.what_was_read_stays),
     ("P10", checks.stored_once),
+    ("metadata", checks.metadata_is_one),
+)
+
+COMPACTED: tuple[tuple[str, Callable[[Evidence], Iterator[str]]], ...] = (
+    ("P2", compacted_logs.replicas_agree),
+    ("P8", compacted_logs.nothing_is_lost),
+    ("P3", compacted_logs.what_was_read_was_written),
+    ("P3", compacted_logs.readers_know_the_latest),
+    ("P10", compacted_logs.stored_once),
     ("metadata", checks.metadata_is_one),
 )
 
@@ -29,12 +40,14 @@ def judge_region(region: Region, inspector: Inspector, disks: Disks) -> None:
     evidence.replicas = {
         partition: replicas for partition, (_, _, replicas, _) in inspector.agreed.items()
     }
-    for law, check in REGIONAL:
+    evidence.holes = ledger(region)
+    is_compacted = evidence.history is not None
+    for law, check in COMPACTED if is_compacted else REGIONAL:
         for finding in check(evidence):
             raise MirrorBroken(f"{law} in {region.region}: {finding}")
-    for finding in unaccounted(region, disks):
+    for finding in (unaccounted_by_key if is_compacted else unaccounted)(region, disks):
         raise MirrorBroken(f"P5 in {region.region}: {finding}")
-    for finding in skipped(region, disks):
+    for finding in () if is_compacted else skipped(region, disks):
         raise MirrorBroken(f"P8 in {region.region}: {finding}")
 
 
@@ -51,6 +64,34 @@ def unaccounted(region: Region, disks: Disks) -> Iterator[str]:
             continue
         if (partition, offset, ack.value) not in sealed:
             yield f"{ack.value!r:.40} was acknowledged at {partition}@{offset}, and is nowhere"
+
+
+def unaccounted_by_key(region: Region, disks: Disks) -> Iterator[str]:
+    """P1, P5: it counts at its offset, or its log's tail was sealed with it, or with a later record of its key."""
+    evidence = region.evidence
+    sealed = {key for node in region.nodes.values() for key in orphans(node.disk)}
+    for ack in evidence.testimony.acknowledged:
+        partition, offset, value = ack.place.partition, ack.place.offset, ack.value
+        if partition not in disks or offset < region.testimony.trims.get(partition, 0):
+            continue
+        written = compacted_logs.truth_of(evidence, partition).records.get(offset)
+        if written is not None and written.value == value:
+            continue
+        if not _is_sealed(region, (partition, offset, value), sealed):
+            yield f"{value!r:.40} was acknowledged at {partition}@{offset}, and is nowhere"
+
+
+def _is_sealed(region: Region, place: Orphan, sealed: Iterable[Orphan]) -> bool:
+    partition, offset, value = place
+    key = key_of(value)
+    if place in sealed:
+        return True
+    if any(at == partition and key_of(later) == key and o > offset for at, o, later in sealed):
+        return True
+    history = region.evidence.history
+    assert history is not None
+    may_be_over = not region.evidence.markers_last
+    return may_be_over and history.deletes(partition, key, offset)
 
 
 def skipped(region: Region, disks: Disks) -> Iterator[str]:

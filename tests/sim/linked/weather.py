@@ -1,10 +1,13 @@
 """What may go wrong in federations of regions of several nodes, drawn from the seed before anything else."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 from tests.sim.linked.federation import DESTINATION, FIRST_OF, SOURCE, THIRD, Topology
+from tests.sim.regions.compaction import compacted
+from tests.sim.regions.compaction import drawn as compacted_topics
 from tests.sim.regions.weather import RegionWeather, Shape, draw
 from tests.sim.weather import Crashes
 
@@ -107,4 +110,13 @@ def of_region(name: str, weather: RegionWeather, rng: Random) -> RegionWeather:
         replication=replication,
         min_insync=min_insync,
         wipe_mean_ms=weather.wipe_mean_ms if min_insync > 1 and shape.controllers > 1 else 0,
+    )
+
+
+def compacting_everywhere(seed: int) -> Callable[[LinkedWeather], LinkedWeather]:
+    """What changes the weather of a seed so that all topics are compacted."""
+    compaction = compacted_topics(Random(f"{seed}/compaction"))
+    return lambda weather: replace(
+        weather,
+        regions={name: compacted(each, compaction) for name, each in weather.regions.items()},
     )

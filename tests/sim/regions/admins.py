@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 from brokers.errors import KafkaError
+from brokers.ids import OFFSETS_TOPIC
 from brokers.wire.message import Message
 from brokers.wire.messages.configs import (
     IncrementalAlterableConfig,
@@ -106,22 +107,31 @@ class Admin:
     def _settings(self) -> Iterator[tuple[str, str]]:
         yield "internal.segment.bytes", str(self._weather.segment_bytes)
         yield "min.insync.replicas", str(self._weather.min_insync)
+        if self._weather.compaction is not None:
+            yield from self._weather.compaction.of_topic()
         if self._placement is not None:
             yield "confluent.placement.constraints", self._placement
 
     async def expire(self, retention_ms: int) -> None:
         """Records of the topic of all clients are deleted once they are so old."""
-        change = IncrementalAlterableConfig(
-            name="retention.ms", config_operation=0, value=str(retention_ms)
-        )
+        while not await self._set(TOPIC, "retention.ms", str(retention_ms)):
+            pass
+
+    async def _set(self, topic: str, name: str, value: str) -> bool:
+        change = IncrementalAlterableConfig(name=name, config_operation=0, value=value)
         resource = IncrementalAlterConfigsResource(
-            resource_type=2, resource_name=TOPIC, configs=[change]
+            resource_type=2, resource_name=topic, configs=[change]
         )
         request = IncrementalAlterConfigsRequest(resources=[resource])
-        while True:
-            answer = await self._ask("retention.ms", INCREMENTAL_ALTER_CONFIGS, request)
-            if answer is not None and not answer.responses[0].error_code:
+        answer = await self._ask(name, INCREMENTAL_ALTER_CONFIGS, request)
+        return answer is not None and not answer.responses[0].error_code
+
+    async def roll_offsets(self, segment_bytes: int) -> None:
+        """`__consumer_offsets` has small segments, once it is there: all but the last can be compacted."""
+        while not self._cluster.stopping:
+            if await self._set(OFFSETS_TOPIC, "internal.segment.bytes", str(segment_bytes)):
                 return
+            await self._world.sleep(500)
 
     async def _make_one(self) -> None:
         self._count += 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from brokers.ids import METADATA_PARTITION, BrokerId, TopicPartition
 from tests.sim.disks import Disk
 from tests.sim.evidence import Batch, Region, batches, log_start
+from tests.sim.regions import compacted_logs
 
 if TYPE_CHECKING:
     from tests.sim.regions.court import Evidence
@@ -88,6 +89,19 @@ AT_END: tuple[tuple[str, Check], ...] = (
     ("P3", what_was_read_stays),
     ("P8", nothing_is_skipped),
     ("P10", stored_once),
+    ("metadata", metadata_is_one),
+    ("metadata", operators_were_told_the_truth),
+)
+
+
+AT_END_COMPACTED: tuple[tuple[str, Check], ...] = (
+    ("P1", compacted_logs.nothing_is_lost),
+    ("P1", compacted_logs.what_was_acknowledged_was_written),
+    ("P3", compacted_logs.what_was_read_was_written),
+    ("P2", compacted_logs.replicas_agree),
+    ("P3", compacted_logs.readers_know_the_latest),
+    ("P10", compacted_logs.stored_once),
+    ("P10", compacted_logs.sequences_are_known),
     ("metadata", metadata_is_one),
     ("metadata", operators_were_told_the_truth),
 )

@@ -9,6 +9,7 @@ from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.config.endpoints import Address
 from brokers.events import Listener
 from brokers.ids import BrokerId, TopicPartition
+from brokers.storage.cleaning.log_cleaning import LogCleaning
 from tests.sim.disks import Disk, Witness
 from tests.sim.network import Network
 from tests.sim.nodes import Node
@@ -46,6 +47,7 @@ class Cluster:
         self.network = network or Network(world, weather)
         self.testimony = RegionStatements(region, never_in_sync=_lasting_observers(weather))
         self.evidence = court.Evidence(self.testimony)
+        self.evidence.judge_compaction(weather.compaction)
         self.stopping = False  # clients finish what they have
         self.reseating = False  # an operator changes who votes, or may have
         self._rng: Random = world.rng(self.name("cluster"))
@@ -66,6 +68,8 @@ class Cluster:
             self.world, self.network, self.weather, self.region, config, disk, place(number)
         )
         node.on_change = self.testimony.told_change
+        if self.weather.compaction is not None and node.make_cleaning is None:
+            node.make_cleaning = LogCleaning
         return node
 
     def name(self, who: str) -> str:
@@ -124,6 +128,7 @@ def settings(number: BrokerId, weather: RegionWeather, region: str = REGION) -> 
             "metadata.max.idle.interval.ms": weather.idle_ms,
             "replica.lag.time.max.ms": weather.lag_ms,
             **synced,
+            **({} if weather.compaction is None else weather.compaction.of_node()),
         }
     )
 

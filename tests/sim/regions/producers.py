@@ -4,6 +4,8 @@ What one is told with acks=all is remembered. An idempotent producer keeps its s
 so a leader that refuses them has forgotten what the region acknowledged.
 """
 
+from collections.abc import Iterator
+
 from brokers.errors import KafkaError
 from brokers.ids import Offset, TopicPartition
 from brokers.records.builder import NewRecord, build_batch
@@ -11,6 +13,7 @@ from brokers.wire.messages.produce import PartitionProduceData, ProduceRequest, 
 from brokers.wire.messages.producers import InitProducerIdRequest
 from tests.sim.clients import ANSWER_MS
 from tests.sim.producers import RESTARTS_SEQUENCES, Sending, Unacknowledged
+from tests.sim.regions import compaction
 from tests.sim.regions.cluster import TOPIC, Cluster
 from tests.sim.regions.routes import Routes
 from tests.sim.world import Promise
@@ -32,7 +35,8 @@ class Producer:
     """Writes to every partition of the topic, each by a `_Sender` of its own.
 
     Where its topic is read-only it looks in the next of `follows`, regions that the topic may move to. With `restarts`
-    that may have lost something: then it goes on with another producer id, as clients do.
+    that may have lost something: then it goes on with another producer id, as clients do. `most`: records to a
+    partition, after which it falls silent.
     """
 
     def __init__(
@@ -44,6 +48,7 @@ class Producer:
         acks: int,
         follows: tuple[Cluster, ...] = (),
         restarts: bool = False,
+        most: int = 1 << 62,
     ) -> None:
         self.name = name
         self.cluster = cluster
@@ -51,6 +56,7 @@ class Producer:
         self.acks = acks
         self.follows = (cluster, *follows)
         self.restarts = restarts
+        self.most = most
         self._senders: dict[TopicPartition, _Sender] = {}
         cluster.testimony.idempotent[name] = idempotent
 
@@ -98,16 +104,26 @@ class _Sender:
     def _invent(self) -> None:
         if len(self._sending.pending) >= PENDING_MAX or self._rng.random() < 0.4:
             return
+        if self._count >= self._producer.most:
+            return
         values = []
-        for _ in range(self._rng.choice((1, 1, 2, 4))):
+        for filling in self._fillings(self._rng.choice((1, 1, 2, 4))):
             self._count += 1
-            filling = b"x" * self._rng.randrange(60)
             name, index = self._producer.name.encode(), self._partition.partition
             values.append(b"%s:%d.%d:%s" % (name, index, self._count, filling))
             self._cluster.testimony.sent[values[-1]] = None
         batch = Unacknowledged(values, -1)
         self._sending.number(batch)
         self._sending.pending.append(batch)
+
+    def _fillings(self, count: int) -> Iterator[bytes]:
+        compacted = self._cluster.weather.compaction
+        if compacted is None:
+            yield from (b"x" * self._rng.randrange(60) for _ in range(count))
+            return
+        deletes = self._rng.random() < compacted.markers
+        for key in compaction.keys(self._rng, count):
+            yield key + (b":deleted" if deletes else b":" + b"x" * self._rng.randrange(60))
 
     async def _ready(self) -> bool:
         """Who leads is known and connected, and there is a producer id if one is needed."""
@@ -164,7 +180,11 @@ class _Sender:
         return ProduceRequest(acks=self._producer.acks, timeout_ms=3_000, topic_data=[topic])
 
     def _encode(self, batch: Unacknowledged) -> bytearray:
-        records = [NewRecord(key=None, value=value) for value in batch.values]
+        is_keyed = self._cluster.weather.compaction is not None
+        records = [
+            compaction.keyed(value) if is_keyed else NewRecord(key=None, value=value)
+            for value in batch.values
+        ]
         if not self._producer.idempotent:
             return build_batch(records, timestamp=self._world.now)
         return build_batch(

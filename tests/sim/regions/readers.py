@@ -18,7 +18,7 @@ from brokers.wire.messages.partition_offsets import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from tests.sim.evidence import parse
+from tests.sim.evidence import parse, said_by
 from tests.sim.regions.cluster import TOPIC, Cluster
 from tests.sim.regions.racks import far_brokers, near_brokers, rack_of
 from tests.sim.regions.routes import Led, Routes
@@ -53,10 +53,11 @@ class Reader:
                 self.positions.setdefault(partition, 0)
                 if not self._cluster.stopping and self._rng.random() < 0.01:
                     self.positions[partition] = 0
-                await self._visit(partition)
+                await self.visit(partition)
             await self._world.sleep(self._rng.randrange(10, 400))
 
-    async def _visit(self, partition: TopicPartition) -> None:
+    async def visit(self, partition: TopicPartition) -> None:
+        """One question about it."""
         led = self._routes.led(partition)
         if led is None or led.leader < 0 or self._rng.random() < 0.02:
             await self._routes.refresh(TOPIC)
@@ -136,14 +137,19 @@ class Reader:
     def _read(self, partition: TopicPartition, data: PartitionData) -> None:
         bound = data.last_stable_offset if self._isolation else data.high_watermark
         for batch in parse(bytes(data.records or b"")):
-            for offset, value in batch.values():
+            for record in batch.records():
+                offset, value = record.offset, said_by(record)
                 if offset < self.positions[partition]:
                     continue  # the batch that holds our position begins before it
                 if offset >= bound:
                     told = f"{partition}@{offset} was read, above the bound {bound}"
                     self._testimony.contradicts("P3", told)
                 self._testimony.was_read(partition, offset, value)
+                if record.key is not None:
+                    who = self.name, partition, record.key
+                    self._testimony.was_consumed(*who, offset, value)
             self.positions[partition] = max(self.positions[partition], batch.next_offset)
+        self._testimony.has_reached(self.name, partition, self.positions[partition])
 
     async def _ask_end(self, partition: TopicPartition, led: Led) -> None:
         before = self._testimony.mark_before(partition, led.leader_epoch)

@@ -14,6 +14,7 @@ from tests.sim.regions.producers import ALL, LEADER, Producer
 from tests.sim.regions.readers import Reader
 from tests.sim.regions.rescue import Rescuer
 from tests.sim.regions.storms import Storm
+from tests.sim.regions.table_members import TableMember
 from tests.sim.regions.weather import RegionWeather, draw
 from tests.sim.runs import Outcome, Stuck
 from tests.sim.world import START, World
@@ -51,12 +52,15 @@ class RegionRun:
             )
             for index in range(self.weather.producers)
         ]
+        if self.weather.compaction is not None:  # its last sequences are to be known for ever
+            self.producers.append(
+                Producer(self.cluster, "passing", idempotent=True, acks=ALL, most=rng.randrange(6))
+            )
         self.readers = [
             Reader(self.cluster, f"reader{index}") for index in range(self.weather.readers)
         ]
-        self.members = [
-            GroupMember(self.cluster, f"group{index}") for index in range(self.weather.groups)
-        ]
+        kind = GroupMember if self.weather.compaction is None else TableMember
+        self.members = [kind(self.cluster, f"group{index}") for index in range(self.weather.groups)]
 
     def execute(self) -> Outcome:
         """Raises what was found."""
@@ -87,6 +91,8 @@ class RegionRun:
             self.world.spawn(client.run())
         if self.weather.meddles:
             self.world.spawn(self.admin.meddle())
+        if self.weather.compaction is not None:
+            self.world.spawn(Admin(self.cluster).roll_offsets(self.weather.segment_bytes))
         if self.weather.reseats:
             self.world.spawn(Elector(self.cluster).meddle())
 

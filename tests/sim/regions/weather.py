@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from random import Random
 
+from tests.sim.regions.compaction import Compaction
 from tests.sim.weather import Crashes
 
 
@@ -90,9 +91,12 @@ class RegionWeather:
     reseats: bool  # the operator takes controllers out of the quorum, and lets them in again
     idle_ms: int  # a controller that has nothing to say says so this often
     spite: float  # share of arrivals in an in-sync set just after which the leader ends
+    compaction: Compaction | None = None  # of all topics
 
     def describe(self) -> str:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.compaction is None:
+            del values["compaction"]
         return " ".join(
             f"{name}={value.value if isinstance(value, Enum) else value}"
             for name, value in values.items()
