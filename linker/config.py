@@ -123,7 +123,7 @@ SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
     "topic.config.sync.ms": LinkConfigDef("5000", number(1000)),
     "topic.config.sync.include": LinkConfigDef(",".join(SYNCED_BY_DEFAULT), synced),
     "replica.fetch.max.bytes": LinkConfigDef("1048576", number(64 * KIB, 16 * MIB)),
-    # Bytes of chunks under way on a stream. Kafka's 10 MiB would allow 131 MB/s at a round trip of 80 ms, these 400.
+    # Bytes of chunks under way on a stream. Where nobody sets it, it grows with the round trip, as sockets' buffers do.
     "replica.fetch.response.max.bytes": LinkConfigDef("33554432", number(MIB, 1 << 30)),
     # Pauses between the attempts of a partition grow from retry.backoff.ms to this.
     "replica.fetch.backoff.ms": LinkConfigDef("1000", number(1)),
@@ -208,6 +208,16 @@ class LinkConfig:
     def paces(self) -> tuple[str, ...]:
         """The settings by which the source sends otherwise than an older release would, of those that were given."""
         return tuple(name for name in PACES if name in self.given)
+
+    @property
+    def window_bytes(self) -> int:
+        """Of chunks under way on a stream."""
+        return self.number("replica.fetch.response.max.bytes")
+
+    @property
+    def is_window_fixed(self) -> bool:
+        """Whether an operator has said how much that is. Else it begins so, and grows with the round trip."""
+        return "replica.fetch.response.max.bytes" in self.given
 
     @property
     def retry_pauses(self) -> tuple[int, int]:

@@ -87,6 +87,7 @@ class Dial:
     timeout_ms: int
     endpoint: str = ""
     receive_buffer_bytes: int = -1  # of the socket; -1: the system's
+    window_bytes: int = 0  # of chunks that may be under way to this end, at most
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,11 +81,12 @@ class Linker:
         *,
         is_fencing_enabled: bool = True,
         hold_limits: tuple[int, int] = (0, 0),
+        window_growth_max: int = 0,
     ) -> None:
         """`hold_limits`: bytes, and the age in milliseconds, of what this region keeps for mirrors in others."""
         self.links: dict[str, ClusterLink] = {}
         self.source_links: dict[str, SourceLink] = {}
-        self._region = RegionClient(view, rng)
+        self._region = RegionClient(view, rng, window_growth_max)
         self._ledger = LedgerRetention(self._region, hole_retention_ms)
         self._administration = Administration(self._region, self)
         self._fencing = SourceFencing(self._region, is_enabled=is_fencing_enabled)

@@ -23,6 +23,7 @@ from brokers.timers import Timers
 from linker.coordinator_election import coordinator_of
 from linker.joint_proposals import JointProposals, OnResult
 from linker.records.hole_ledger import HoleIndex
+from linker.window_budget import WindowBudget
 
 FIRST_TICKET: Ticket = 1 << 62
 
@@ -35,7 +36,9 @@ OnPut: TypeAlias = Callable[[Refusal | None, Instant], Effects]
 class RegionClient:
     """One per linker core. `is_coordinator`: this broker is the link coordinator of its region."""
 
-    def __init__(self, view: RegionView, rng: Rng) -> None:
+    def __init__(self, view: RegionView, rng: Rng, window_growth_max: int = 0) -> None:
+        """`window_growth_max`: bytes by which the windows of all streams together may grow."""
+        self.windows = WindowBudget(window_growth_max)
         self.view = view
         self.rng = rng
         self.timers = Timers()

@@ -16,6 +16,7 @@ from brokers.config.disk_settings import DiskSettings
 from brokers.config.given_settings import similar, sort_out, verdict
 from brokers.config.group_settings import GroupSettings
 from brokers.config.kafka_keys import KeyVerdict
+from brokers.config.link_limits import LinkLimits
 from brokers.config.log_cleaner_settings import LogCleanerSettings
 from brokers.config.log_settings import LogSettings
 from brokers.config.operation_settings import OperationSettings
@@ -45,7 +46,13 @@ class ConfigError(ValueError):
 
 
 class BrokerConfig(
-    QuorumSettings, GroupSettings, LogSettings, DiskSettings, OperationSettings, LogCleanerSettings
+    QuorumSettings,
+    GroupSettings,
+    LogSettings,
+    DiskSettings,
+    OperationSettings,
+    LogCleanerSettings,
+    LinkLimits,
 ):
     """The settings of one node. Defaults are Kafka's unless the comment says why not."""
 
@@ -162,29 +169,6 @@ class BrokerConfig(
     log_message_timestamp_type: Annotated[
         Literal["CreateTime", "LogAppendTime"], Field(alias="log.message.timestamp.type")
     ] = "CreateTime"
-    # Ours: how long the hole ledger of a mirror topic is kept once the topic is deleted; -1: for ever.
-    mirror_hole_retention_ms: Annotated[Limit, Field(alias="mirror.hole.retention.ms")] = (
-        30 * DAY_MS
-    )
-    # Ours, for the streams of other regions' links: how many may be open, in all and of one address, and the bytes that
-    # may wait to be sent on all of them, of chunks and of everything else each.
-    link_max_streams: Annotated[int, Field(ge=1, le=INT32_MAX, alias="link.max.streams")] = 256
-    link_max_streams_per_ip: Annotated[
-        int, Field(ge=1, le=INT32_MAX, alias="link.max.streams.per.ip")
-    ] = 64
-    link_queued_max_bytes: Annotated[
-        int, Field(ge=1 * MIB, le=INT32_MAX, alias="link.queued.max.bytes")
-    ] = 32 * MIB
-    # Whether a region that mirrors topics of this one, and has failed them over, makes them read-only here.
-    link_fencing_enable: Annotated[bool, Field(alias="link.fencing.enable")] = True
-    # What retention may keep for mirrors in other regions that ask for it: bytes of all partitions of this broker, and
-    # the age of records. 0: nothing.
-    link_retention_hold_max_bytes: Annotated[
-        int, Field(ge=0, le=INT64_MAX, alias="link.retention.hold.max.bytes")
-    ] = 10 << 30
-    link_retention_hold_max_ms: Annotated[
-        int, Field(ge=0, le=INT64_MAX, alias="link.retention.hold.max.ms")
-    ] = 30 * DAY_MS
     # What the orphan store of each log directory may hold; a tail that does not fit stops its truncation.
     orphan_store_max_bytes: Annotated[Limit, Field(alias="orphan.store.max.bytes")] = -1
     replica_lag_time_max_ms: Annotated[Millis, Field(alias="replica.lag.time.max.ms")] = 30_000

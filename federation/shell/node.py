@@ -84,6 +84,7 @@ class LinkServices:
             config.link_queued_max_bytes,
             is_fencing_enabled=config.link_fencing_enable,
             hold_limits=config.hold_limits,
+            window_growth_max=config.link_window_growth_max_bytes,
         )
         self._metrics = LinkMetrics(linker, self._orphans)
         self._rest = _rest_server(self._rest_socket, self._admin, broker.view.cluster_id)

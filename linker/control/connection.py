@@ -72,6 +72,7 @@ class LinkConnection(ABC):
         self._stream: Stream = 0
         self._failures = 0
         self._timer: int | None = None
+        self._greeted_at: Instant = 0
         self._has_received = False
 
     @property
@@ -101,7 +102,12 @@ class LinkConnection(ABC):
         endpoint = self._host.endpoint_for(self)
         buffer_bytes = config.number("replica.socket.receive.buffer.bytes")
         servers = config.bootstrap_servers
-        return [Dial(self._stream, servers, timeout_ms, endpoint, buffer_bytes)]
+        window_bytes = self._window_bytes()
+        return [Dial(self._stream, servers, timeout_ms, endpoint, buffer_bytes, window_bytes)]
+
+    def _window_bytes(self) -> int:
+        """Of chunks that may be under way to this end."""
+        return 0
 
     def on_dialed(self, now: Instant) -> Effects:
         if self.phase is not Phase.DIALING:
@@ -109,7 +115,7 @@ class LinkConnection(ABC):
         return self._greet(now)
 
     def _greet(self, now: Instant) -> Effects:
-        self.phase = Phase.GREETING
+        self.phase, self._greeted_at = Phase.GREETING, now
         self._arm(now + self._link.config.number("request.timeout.ms"), self._on_silence)
         return [Send(self._stream, self._greeting())]
 

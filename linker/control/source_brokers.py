@@ -318,5 +318,8 @@ def must_redial(before: LinkConfig, config: LinkConfig) -> bool:
         "num.cluster.link.fetchers",
         "io.max.bytes.per.second",
     )
-    values = [tuple(each.value(name) for name in names) for each in (before, config)]
-    return before.bootstrap_servers != config.bootstrap_servers or values[0] != values[1]
+    values = [
+        (each.bootstrap_servers, each.is_window_fixed, *(each.value(name) for name in names))
+        for each in (before, config)
+    ]
+    return values[0] != values[1]

@@ -10,10 +10,11 @@ from linker.data import handshake
 from linker.data.byte_rate import ByteRate
 from linker.data.destination_stream import DestinationStream
 from linker.errors import LinkError
-from linker.events import Stream
+from linker.events import CloseStream, Stream
 from linker.frames import NO_BROKER, Announce, Frame, Hello, Welcome
 from linker.records.link_secret import is_secret
 from linker.region_client import Effects, RegionClient
+from linker.window_budget import WindowBudget
 
 
 class SourceConnectionHost(ConnectionHost["SourceConnection"], Protocol):
@@ -37,10 +38,21 @@ class SourceConnection(LinkConnection):
     ) -> None:
         super().__init__(region, link, new_stream, host, broker_id)
         self.data = DestinationStream(
-            lambda: link.config.number("replica.fetch.response.max.bytes"), rate
+            lambda: link.config.window_bytes, rate, self._budget, self._on_excess
         )
         self.welcome: Welcome | None = None  # of the open stream
         self._source_host = host
+
+    def _on_excess(self, now: Instant) -> Effects:
+        stream, because = self._stream, "the source has sent more than it was granted"
+        return [CloseStream(stream), *self.on_lost(LinkError.UNKNOWN, because, now)]
+
+    def _budget(self) -> WindowBudget | None:
+        return None if self._link.config.is_window_fixed else self._region.windows
+
+    def _window_bytes(self) -> int:
+        budget = self._budget()
+        return self._link.config.window_bytes + (budget.bytes_max if budget is not None else 0)
 
     def _greeting(self) -> Hello:
         self.data.sender.stream = self._stream
@@ -57,7 +69,8 @@ class SourceConnection(LinkConnection):
             return self._refused(answer, now)
         self._opened(answer.broker_id, now)
         self.welcome = answer
-        return [*self.data.open(answer.version), *self._source_host.on_open(self, answer, now)]
+        opening = self.data.open(answer.version, now - self._greeted_at)
+        return [*opening, *self._source_host.on_open(self, answer, now)]
 
     def _forget(self, now: Instant) -> Effects:
         self.welcome, self.data.sender.stream = None, None

@@ -6,7 +6,8 @@
 - `handshake`: the checks of both sides before anything else
 - `destination_stream`: subscriptions, credit, beacons and the source's clock on one stream
 - `drained_beacons`: beacons that wait until a read-only topic is committed to its end
-- `credit`: how many bytes the source may send; `byte_rate`: in a second; `retry_backoff`: pauses between attempts
+- `credit`: how many bytes the source may send; `round_trips`: how many come in one; `byte_rate`: in a second
+- `retry_backoff`: pauses between attempts
 - `start_offset`: where a new mirror begins; `log_start`: the mirror's log start offset
 - `truncation`: cuts what its source does not have
 - `hole_finder`: the holes that it comes to; `missed_markers`: deletion markers that its source removed too early

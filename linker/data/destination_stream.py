@@ -10,6 +10,7 @@ from linker.data.lag import SourceClock
 from linker.frames import Agreed, AskBeacon, Beacon, Chunk, Declined, OffsetBounds
 from linker.protocol_versions import SPOKEN
 from linker.region_client import Effects
+from linker.window_budget import WindowBudget
 
 DataFrame: TypeAlias = Chunk | Agreed | Declined | Beacon
 
@@ -30,12 +31,14 @@ class DestinationStream:
     """Open from `open` to `close`. Frames that are sent while it is closed are dropped."""
 
     def __init__(
-        self, window_bytes: Callable[[], int] = lambda: 0, rate: ByteRate | None = None
+        self,
+        window_bytes: Callable[[], int] = lambda: 0,
+        rate: ByteRate | None = None,
+        budget: Callable[[], WindowBudget | None] = lambda: None,
+        on_excess: Callable[[Instant], Effects] = lambda now: [],
     ) -> None:
-        """`window_bytes`: how many bytes of chunks may be under way, asked whenever it opens.
-
-        For the whole of a bandwidth it must be at least that, times the round trip.
-        """
+        """`window_bytes`: how many bytes of chunks may be under way, asked whenever it opens; `budget`: of which that
+        grows with the round trip, if it does; `on_excess`: what is done with a source that sends more than it may."""
         self.sender = StreamSender()
         self.window = CreditWindow(self.sender, 0, rate)
         self._rate = rate
@@ -43,21 +46,25 @@ class DestinationStream:
         self.clock_before: Instant = -1  # the source's clock in the frame before the current one
         self.is_open = False
         self.version = SPOKEN.newest  # of the protocol, once it is open
-        self._window_bytes = window_bytes
+        self._window_bytes, self._budget = window_bytes, budget
+        self._on_excess = on_excess
         self._subscribers: dict[int, Subscriber] = {}
         self._subscriptions = 0
         self._nonce = 0
         self._beacons_asked: dict[int, Callable[[Instant], Effects]] = {}
 
-    def open(self, version: int = SPOKEN.newest) -> Effects:
-        """The source has answered the handshake."""
+    def open(self, version: int = SPOKEN.newest, round_trip_ms: int = 0) -> Effects:
+        """The source has answered the handshake, after so many milliseconds."""
         self.is_open, self.version = True, version
-        self.window = CreditWindow(self.sender, self._window_bytes(), self._rate)
+        self.window = CreditWindow(
+            self.sender, self._window_bytes(), self._rate, self._budget(), round_trip_ms
+        )
         return [*self.window.open()]
 
     def close(self) -> None:
         """The stream was lost, or could not be opened."""
         self.is_open = False
+        self.window.close()
         self._beacons_asked.clear()
 
     def subscribe(self, subscriber: Subscriber) -> int:
@@ -83,6 +90,8 @@ class DestinationStream:
 
     def on_frame(self, frame: DataFrame, now: Instant) -> Effects:
         match frame:
+            case Chunk() if not self.window.admits(len(frame.data)):
+                return self._on_excess(now)
             case Chunk(subscription=subscription, clock=clock):
                 self._note_clock(clock, now)
                 subscriber = self._subscribers.get(subscription)

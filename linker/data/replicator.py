@@ -281,7 +281,7 @@ class PartitionReplicator:
         self, head: PendingChunk, answer: Placed | PlaceRefused, now: Instant
     ) -> Effects:
         self._placing -= 1
-        effects: Effects = [*head.window.release(len(head.chunk.data))]
+        effects: Effects = [*head.window.placed(len(head.chunk.data), now)]
         outdated = (KafkaError.OFFSET_OUT_OF_RANGE, head.chunk.offset)
         if isinstance(answer, Placed) and answer.next_offset != head.chunk.next_offset:
             because = f"batches up to {answer.next_offset} came as one to {head.chunk.next_offset}"

@@ -70,6 +70,7 @@ class Host:
             config.mirror_hole_retention_ms,
             config.link_queued_max_bytes,
             hold_limits=config.hold_limits,
+            window_growth_max=config.link_window_growth_max_bytes,
         )
         self.view = broker.view
         self.node = RegionNode(broker, self.linker)
