@@ -8,8 +8,6 @@ from tests.bench.systems import DESTINATION, SOURCE, Region
 from tests.process.nodes import NodeProcess
 
 ADVERTISED = "link.advertised.listener"
-# 128 MiB under way: what 600 MB/s need at a round trip of 200 ms.
-SETTINGS = ("num.cluster.link.fetchers=2", "replica.fetch.response.max.bytes=67108864")
 
 
 class OurWan:
@@ -43,7 +41,7 @@ class OurWan:
 
     def link(self, topic: str) -> None:
         source, destination = (self._nodes[name].address for name in (SOURCE, DESTINATION))
-        mirror(topic, source, destination, *SETTINGS)
+        mirror(topic, source, destination)
 
     def between(self) -> tuple[int, ...]:
         return ()

@@ -3,14 +3,17 @@
 Figures are taken at round trips of 0, 20, 80 and 200 ms (`..._0ms` and so on). The proxy, `tests.process.delay_proxy`,
 is a process of its own on the same processors, so its rate and the link's depend on how many there are.
 
-- `local_mb_per_s`: 1 GB in 12 partitions without the proxy, from the first record that arrives to the last
+- `local_mb_per_s`: 2 GB in 12 partitions without the proxy, from the first record that arrives to the last
 - `mb_per_s`: the same through the proxy; `proxy_mb_per_s` is what one TCP connection gets through it, both ends idle
   otherwise
 - `of_possible`: `mb_per_s` by the smaller of the other two
+- `processors_mb_per_s`: what the processors would allow if they did nothing but this, by the time that both regions
+  (`cpu_s_per_gb`) and the proxy (`proxy_cpu_s_per_gb`) took
 - `record_p50_ms`, `record_p99_ms`: one record at a time on a link that is idle otherwise, 50 a second, from before it
   is sent to when a consumer of the mirror has it
 """
 
+import os
 import socket
 import subprocess
 import sys
@@ -19,10 +22,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from tests.bench import crossing
 from tests.bench.client import Figures
+from tests.bench.processes import Meter
 from tests.bench.systems import Linked
 from tests.bench.work import Size
 
@@ -41,6 +45,13 @@ class Wide(Linked, Protocol):
         """Links that are made from now on reach west so; the address behind the proxy."""
 
 
+class Proxy(NamedTuple):
+    """A running one, and where it listens."""
+
+    pid: int
+    port: int
+
+
 def wan(system: Wide, size: Size) -> Figures:
     """Without the proxy first, then at each round trip."""
     much = replace(size, large_batches=size.wide_batches, linked_s=size.wide_s)
@@ -57,18 +68,23 @@ def wan(system: Wide, size: Size) -> Figures:
 def _at(system: Wide, size: Size, round_trip_ms: float) -> Figures:
     target = system.reached(through_proxy=True)
     figures = {"proxy_mb_per_s": proxy_rate(round_trip_ms)}
-    with _proxy(target, round_trip_ms, system.port):
+    with _proxy(target, round_trip_ms, system.port) as proxy:
+        meter = Meter((proxy.pid,))
         moved = crossing.catch_up(system, size)
+        between = meter.cpu_s() * 1000 / size.large_batches
         figures["mb_per_s"] = moved["moving_mb_per_s"]
         figures["cpu_s_per_gb"] = moved["moving_cpu_s_per_gb"]
+        figures["proxy_cpu_s_per_gb"] = between
+        busy_s = moved["moving_cpu_s_per_gb"] + between
+        figures["processors_mb_per_s"] = 1000 * (os.cpu_count() or 1) / busy_s
+        figures["peak_mb"] = moved["peak_mb"]
         delays = crossing.one_at_a_time(system, size)
         figures |= {f"record_{name}": delays[name] for name in ("p50_ms", "p99_ms")}
     return figures
 
 
 @contextmanager
-def _proxy(target: str, round_trip_ms: float, port: int = 0) -> Iterator[int]:
-    """The port that it listens on."""
+def _proxy(target: str, round_trip_ms: float, port: int = 0) -> Iterator[Proxy]:
     command = [sys.executable, "-m", "tests.process.delay_proxy", "--to", target]
     command += ["--delay-ms", str(round_trip_ms / 2), "--port", str(port)]
     with subprocess.Popen(
@@ -76,7 +92,7 @@ def _proxy(target: str, round_trip_ms: float, port: int = 0) -> Iterator[int]:
     ) as process:
         assert process.stdin and process.stdout
         try:
-            yield int(process.stdout.readline())
+            yield Proxy(process.pid, int(process.stdout.readline()))
         finally:
             process.stdin.close()  # which ends it
 
@@ -86,8 +102,8 @@ def proxy_rate(round_trip_ms: float) -> float:
     with socket.create_server(("127.0.0.1", 0)) as server:
         target = f"127.0.0.1:{server.getsockname()[1]}"
         with (
-            _proxy(target, round_trip_ms) as port,
-            socket.create_connection(("127.0.0.1", port), PATIENCE_S) as near,
+            _proxy(target, round_trip_ms) as proxy,
+            socket.create_connection(("127.0.0.1", proxy.port), PATIENCE_S) as near,
         ):
             far, _ = server.accept()
             with far:
