@@ -8,7 +8,7 @@ data) and P8 (every hole is in the ledger). It sees a region through `brokers.re
 - `frames`: the messages of the stream between two regions; `records/`: documents of links in the metadata log
 - `commands`: what operators ask; `answers`: what they are told
 - `coordinator_election`: which broker coordinates links; `region_client`: how links ask their own region
-- `gathering`, `joint_proposals`: changes that are proposed together; `window_budget`: by how much windows of streams grow
+- `gathering`, `joint_proposals`: changes that are proposed together; `window_budget`: how far windows of streams grow
 - `sliced_work`: work that takes long, done in slices
 - `events`: the events and effects of the linker
 - `data/`: one partition, from the source's log into the mirror's

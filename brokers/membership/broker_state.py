@@ -18,9 +18,9 @@ from brokers.ids import NO_BROKER_EPOCH, BrokerId, Instant, Offset
 RETRY_MS = 50  # doubled by each failure, up to the heartbeat interval
 LEAVING_INTERVAL_MS = 50  # Kafka's, between heartbeats that ask to leave
 # A supervisor that kills what has not ended usually gives it ten seconds.
-LEAVE_PATIENCE_MS = 8_000
+LEAVE_TIMEOUT_MS = 8_000
 # Without a controller nobody can take over anyway, and the whole region may be on its way down.
-SILENCE_PATIENCE_MS = 2_000
+SILENCE_TIMEOUT_MS = 2_000
 
 # A controller that no longer knows this registration: it was taken away, or the node's id has been given to another.
 _UNKNOWN = (KafkaError.STALE_BROKER_EPOCH, KafkaError.BROKER_ID_NOT_REGISTERED)
@@ -98,14 +98,14 @@ class BrokerState:
     def deadline(self) -> Instant | None:
         if self.state is State.GONE:
             return None
-        waits = (self._next_at, self._patience_ends)
+        waits = (self._next_at, self._timeout_ends)
         return min((due for due in waits if due is not None), default=None)
 
     @property
-    def _patience_ends(self) -> Instant | None:
+    def _timeout_ends(self) -> Instant | None:
         if self._leave_until is None:
             return None
-        return min(self._leave_until, self._answered_at + SILENCE_PATIENCE_MS)
+        return min(self._leave_until, self._answered_at + SILENCE_TIMEOUT_MS)
 
     # --- in ---
 
@@ -115,7 +115,7 @@ class BrokerState:
     def on_time(self, now: Instant) -> list[LifeEffect]:
         if self.deadline is None or now < self.deadline:
             return []
-        ends = self._patience_ends
+        ends = self._timeout_ends
         if ends is not None and now >= ends:
             return self._gone_unheard()
         return self._ask(now)
@@ -126,7 +126,7 @@ class BrokerState:
             return []
         if self.is_leaving or not hands_over or not self._has_served:
             return self._gone()
-        self._leave_until, self._answered_at = now + LEAVE_PATIENCE_MS, now
+        self._leave_until, self._answered_at = now + LEAVE_TIMEOUT_MS, now
         return [Changed("broker", "leaving", "asked to stop"), *self._hurry(now)]
 
     def progressed(

@@ -20,7 +20,7 @@ from brokers.timers import Act, Timers
 # A follower that has not come up in this time may be gone: the others are not to wait for it.
 DRAIN_MS = 1_000
 # A leader that has said that it goes, and does not, is believed no longer than this.
-PATIENCE_MS = 1_000
+TIMEOUT_MS = 1_000
 
 
 class ControlledShutdown:
@@ -79,7 +79,7 @@ class ControlledShutdown:
             if broker.in_controlled_shutdown and not broker.fenced:
                 key = broker.id, broker.broker_epoch
                 if key not in known:
-                    self._timers.set(now + PATIENCE_MS, partial(self._doubt, key))
+                    self._timers.set(now + TIMEOUT_MS, partial(self._doubt, key))
                 self._shutting_down[key] = known.get(key, True)
         return self._look(now)
 

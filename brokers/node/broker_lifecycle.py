@@ -33,7 +33,7 @@ from brokers.wire.messages.broker_lifecycle import (
 
 # For clients to follow the hint to the next leader (`succession`): longer than a round trip inside a region.
 ANNOUNCED_MS = 40
-QUORUM_PATIENCE_MS = 500  # for another controller to become active: it will anyway, only later
+QUORUM_TIMEOUT_MS = 500  # for another controller to become active: it will anyway, only later
 
 
 class BrokerLifecycleHost(Protocol):
@@ -170,7 +170,7 @@ class BrokerLifecycle:
     def _hand_over_lead(self, now: Instant) -> list[Effect]:
         """The last step: until here this node may have been the active controller that answered it."""
         self._parting = True
-        self._timers.set(now + QUORUM_PATIENCE_MS, lambda at: self._part())
+        self._timers.set(now + QUORUM_TIMEOUT_MS, lambda at: self._part())
         effects = self._controller.leave(now)
         return effects + self.progressed(now)
 

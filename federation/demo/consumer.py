@@ -24,7 +24,7 @@ _SILENT.propagate = False
 
 _BATCH = 1_000
 _COMMIT_EVERY_S = 0.1
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 SESSION_TIMEOUT_MS = 6_000  # the default group.min.session.timeout.ms
 
 
@@ -75,7 +75,7 @@ class Reader(threading.Thread):
     def leave(self) -> None:
         """Commit, leave the group and stop."""
         self._stopped.set()
-        self._is_quiet.wait(PATIENCE_S)
+        self._is_quiet.wait(TIMEOUT_S)
 
     def abandon(self) -> None:
         """Stop without leaving the group: the region is dead, or the demo ends."""
@@ -83,8 +83,8 @@ class Reader(threading.Thread):
         self._stopped.set()
 
     def wait_until_quiet(self) -> None:
-        """Wait until the thread no longer reads or commits, `PATIENCE_S` seconds at most."""
-        self._is_quiet.wait(PATIENCE_S)
+        """Wait until the thread no longer reads or commits, `TIMEOUT_S` seconds at most."""
+        self._is_quiet.wait(TIMEOUT_S)
 
     def _on_error(self, error: KafkaError) -> None:
         self._region_answers = False  # until the next message

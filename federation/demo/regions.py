@@ -20,7 +20,7 @@ from federation.local.layout import Federation, Region
 from linker.wire.v1 import admin_pb2, admin_pb2_grpc
 
 LINK = "west-to-east"
-_PATIENCE_S = 20.0
+_TIMEOUT_S = 20.0
 _EVERY_GROUP = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
 
 
@@ -44,7 +44,7 @@ def create_topic(region: Region, topic: str, partitions: int) -> None:
     admin = AdminClient({"bootstrap.servers": region.bootstrap, "log_level": 0})
     for created in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
         try:
-            created.result(_PATIENCE_S)
+            created.result(_TIMEOUT_S)
         except KafkaException as refusal:
             raise DemoError(f"{region.name} does not create {topic}: {refusal}") from refusal
 
@@ -77,7 +77,7 @@ class LinkAdmin:
     def _ask(self, method: Callable[..., Any], request: object) -> Any:
         """The reply; raises DemoError when the region refuses or does not answer."""
         try:
-            reply = method(request, timeout=_PATIENCE_S)
+            reply = method(request, timeout=_TIMEOUT_S)
         except grpc.RpcError as error:
             raise DemoError(f"the region does not answer: {error.code().name}") from error
         _check(reply.error)
@@ -109,7 +109,7 @@ class LinkAdmin:
         """Whether this region knows that another one writes the topic now."""
         request = admin_pb2.DescribeMirrorRequest(mirror_topic=topic)
         try:
-            reply = self._admin.DescribeMirror(request, timeout=_PATIENCE_S)
+            reply = self._admin.DescribeMirror(request, timeout=_TIMEOUT_S)
         except grpc.RpcError as error:
             raise DemoError(f"the region does not answer: {error.code().name}") from error
         return "taken over" in reply.error.message
@@ -117,7 +117,7 @@ class LinkAdmin:
     def restore(self, topic: str, link: str) -> None:
         """truncate-and-restore, until the topic is a mirror. Members that the kill left end with their session."""
         request = admin_pb2.MirrorsRequest(link_name=link, mirror_topics=[topic])
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + _TIMEOUT_S
         while True:
             (asked,) = self._ask(self._admin.TruncateAndRestoreMirrors, request).topics
             if asked.error.code != "CONSUMER_GROUP_IN_USE_ERROR" or time.monotonic() > until:
@@ -153,7 +153,7 @@ class LinkAdmin:
         reply = self._ask(self._admin.FailoverMirrors, request)
         for one in reply.topics:
             _check(one.error)
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + _TIMEOUT_S
         while (mirror := self.mirror(topic)).state != "STOPPED":
             if time.monotonic() > until:
                 raise DemoError(f"the failover of {topic} does not end: it is {mirror.state}")

@@ -26,7 +26,7 @@ GROUP = "departures"
 PARTITIONS = 6
 BEFORE_THE_AUDIT = 300_000
 PER_SECOND = 10_000  # of the later records: the kill comes while records flow evenly
-_PATIENCE_S = 30.0
+_TIMEOUT_S = 30.0
 _POLL_S = 0.005
 
 
@@ -229,8 +229,8 @@ def _summarize(
 
 
 def _wait(until: Callable[[], bool], otherwise: str) -> None:
-    patience_ends = time.monotonic() + _PATIENCE_S
+    timeout_ends = time.monotonic() + _TIMEOUT_S
     while not until():
-        if time.monotonic() > patience_ends:
-            raise DemoError(f"{otherwise} (waited {_PATIENCE_S:.0f} s)")
+        if time.monotonic() > timeout_ends:
+            raise DemoError(f"{otherwise} (waited {_TIMEOUT_S:.0f} s)")
         time.sleep(_POLL_S)

@@ -18,7 +18,7 @@ from federation.local import federation as local
 from federation.local.layout import Region
 
 SHOWN = 3
-_PATIENCE_S = 30.0
+_TIMEOUT_S = 30.0
 _POLL_S = 0.02
 
 
@@ -76,8 +76,8 @@ def _write(path: Path, sealed: Iterable[tuple[int, OrphanRecord]]) -> None:
 
 
 def _wait(until: Callable[[], bool], otherwise: str) -> None:
-    patience_ends = time.monotonic() + _PATIENCE_S
+    timeout_ends = time.monotonic() + _TIMEOUT_S
     while not until():
-        if time.monotonic() > patience_ends:
-            raise DemoError(f"{otherwise} (waited {_PATIENCE_S:.0f} s)")
+        if time.monotonic() > timeout_ends:
+            raise DemoError(f"{otherwise} (waited {_TIMEOUT_S:.0f} s)")
         time.sleep(_POLL_S)

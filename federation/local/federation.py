@@ -25,8 +25,8 @@ from federation.local.layout import (
 from federation.local.settings import NodeFiles, assigned_ports, check_racks, write_settings
 
 DEFAULT_REGIONS = ("west", "east")
-PATIENCE_S = 30.0
-STOP_PATIENCE_S = 10.0
+TIMEOUT_S = 30.0
+STOP_TIMEOUT_S = 10.0
 _POLL_S = 0.02
 _LOG_TAIL_LINES = 15
 
@@ -80,7 +80,7 @@ def down(directory: Path, names: tuple[str, ...] = ()) -> tuple[Federation, list
         pids = [node.pid for _, node in running if node.pid is not None]
         killed = processes.stop(
             [(node.pid, node.settings) for _, node in running if node.pid is not None],
-            patience_s=STOP_PATIENCE_S,
+            timeout_s=STOP_TIMEOUT_S,
         )
         for region, node in running:
             federation = federation.with_pid(region.name, node.id, None)
@@ -184,7 +184,7 @@ def _start_missing(directory: Path, federation: Federation, names: tuple[str, ..
         for region, node, start in waiting:
             _wait_until_it_answers(region, node, start)
     except BaseException:  # also after Ctrl-C
-        processes.stop(started, patience_s=STOP_PATIENCE_S)
+        processes.stop(started, timeout_s=STOP_TIMEOUT_S)
         raise
     return federation
 
@@ -215,7 +215,7 @@ class _Start:
 
 
 def _wait_until_it_answers(region: Region, node: LocalNode, start: _Start | None) -> None:
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + TIMEOUT_S
     while time.monotonic() < until:
         if start and start.process.poll() is not None:
             raise LocalError(
@@ -229,7 +229,7 @@ def _wait_until_it_answers(region: Region, node: LocalNode, start: _Start | None
     begins_at = start.begins_at if start else 0
     raise LocalError(
         f"node {node.id} of {region.name} does not answer at {node.kafka} after "
-        f"{PATIENCE_S:.0f} s; its last lines:\n{log_tail(node, begins_at)}",
+        f"{TIMEOUT_S:.0f} s; its last lines:\n{log_tail(node, begins_at)}",
         "`causeway local down`, then `causeway local up` again",
     )
 

@@ -47,13 +47,13 @@ def _command_line(pid: int) -> list[str]:
     return shown.stdout.decode(errors="replace").strip().split(" --config ")
 
 
-def stop(processes: Iterable[tuple[int, Path]], *, patience_s: float) -> list[int]:
-    """Ends these (pid, settings) with SIGTERM, after `patience_s` seconds with SIGKILL. Returns those pids."""
+def stop(processes: Iterable[tuple[int, Path]], *, timeout_s: float) -> list[int]:
+    """Ends these (pid, settings) with SIGTERM, after `timeout_s` seconds with SIGKILL. Returns those pids."""
     waiting = [(pid, settings) for pid, settings in processes if runs(pid, settings)]
     _signal(waiting, signal.SIGTERM)
-    remaining = _wait_until_gone(waiting, patience_s)
+    remaining = _wait_until_gone(waiting, timeout_s)
     _signal(remaining, signal.SIGKILL)
-    _wait_until_gone(remaining, patience_s)
+    _wait_until_gone(remaining, timeout_s)
     return [pid for pid, _ in remaining]
 
 
@@ -63,11 +63,9 @@ def _signal(processes: Iterable[tuple[int, Path]], number: signal.Signals) -> No
             os.kill(pid, number)
 
 
-def _wait_until_gone(
-    processes: list[tuple[int, Path]], patience_s: float
-) -> list[tuple[int, Path]]:
-    """The processes that still run after `patience_s` seconds."""
-    until = time.monotonic() + patience_s
+def _wait_until_gone(processes: list[tuple[int, Path]], timeout_s: float) -> list[tuple[int, Path]]:
+    """The processes that still run after `timeout_s` seconds."""
+    until = time.monotonic() + timeout_s
     while processes and time.monotonic() < until:
         time.sleep(_POLL_S)
         processes = [(pid, settings) for pid, settings in processes if runs(pid, settings)]

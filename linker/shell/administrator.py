@@ -50,20 +50,20 @@ class Administrator:
             raise Unreachable(f"{self._endpoint} does not answer: {call.details()}") from error
 
 
-def find_endpoint(bootstrap_server: str, patience_seconds: float = FIND_SECONDS) -> str:
+def find_endpoint(bootstrap_server: str, timeout_seconds: float = FIND_SECONDS) -> str:
     """The `admin.listener` behind the first Kafka address that answers; raises `DiscoveryError`."""
-    return asyncio.run(_find(bootstrap_server.split(","), patience_seconds))
+    return asyncio.run(_find(bootstrap_server.split(","), timeout_seconds))
 
 
-async def _find(addresses: list[str], patience_seconds: float) -> str:
+async def _find(addresses: list[str], timeout_seconds: float) -> str:
     failures: list[DiscoveryError] = []
     for address in addresses:
         try:
-            async with asyncio.timeout(patience_seconds):
+            async with asyncio.timeout(timeout_seconds):
                 return await discover((address,), ADMIN_LISTENER)
         except DiscoveryError as failure:
             failures.append(failure)
         except TimeoutError:
-            because = f"{address} does not answer within {patience_seconds:g} s"
+            because = f"{address} does not answer within {timeout_seconds:g} s"
             failures.append(DiscoveryError(LinkError.TIMEOUT_ERROR, because))
     raise DiscoveryError(failures[-1].error, "; ".join(map(str, failures)))

@@ -39,7 +39,7 @@ from tests.process.nodes import BrokerProcess
 TOPIC, WATCHED, BESIDE = "table", "watched", "beside"
 PAUSE_S = 0.002  # between two records of the producer beside
 AT_REST_S = 3
-PATIENCE_S = 600
+TIMEOUT_S = 600
 POLL_S = 0.02
 SETTINGS = {"log.cleaner.backoff.ms": 50}
 TOPIC_SETTINGS = {
@@ -124,7 +124,7 @@ class Beside(Thread):
 def fill(node: Node, topic: str, megabytes: int, keys: int, codec: str) -> None:
     """Records of 1 KB, of keys that each come again."""
     admin = AdminClient({"bootstrap.servers": node.bootstrap})
-    admin.create_topics([NewTopic(topic, 1, 1, config=TOPIC_SETTINGS)])[topic].result(PATIENCE_S)
+    admin.create_topics([NewTopic(topic, 1, 1, config=TOPIC_SETTINGS)])[topic].result(TIMEOUT_S)
     producer = Producer(
         {"bootstrap.servers": node.bootstrap, "linger.ms": 20, "compression.type": codec,
          "enable.idempotence": True, "queue.buffering.max.messages": 20_000}
@@ -140,7 +140,7 @@ def fill(node: Node, topic: str, megabytes: int, keys: int, codec: str) -> None:
             except BufferError:
                 producer.poll(0.1)
         producer.poll(0)
-    assert producer.flush(PATIENCE_S) == 0
+    assert producer.flush(TIMEOUT_S) == 0
 
 
 def measured(node: Node, options: argparse.Namespace) -> Compacted:
@@ -168,10 +168,10 @@ def compact(node: Node, topic: str) -> Compacted:
     )
     place = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
     admin = AdminClient({"bootstrap.servers": node.bootstrap})
-    admin.incremental_alter_configs([place])[place].result(PATIENCE_S)
+    admin.incremental_alter_configs([place])[place].result(TIMEOUT_S)
     while checkpoint(node, topic) <= 0:
-        if time.perf_counter() - began > PATIENCE_S:
-            raise RuntimeError(f"{node.name} has not compacted {topic} in {PATIENCE_S} s")
+        if time.perf_counter() - began > TIMEOUT_S:
+            raise RuntimeError(f"{node.name} has not compacted {topic} in {TIMEOUT_S} s")
         used = min(used, cpu_seconds(node.pid))
         time.sleep(POLL_S)
     seconds = time.perf_counter() - began

@@ -29,7 +29,7 @@ from tests.process.nodes import BrokerProcess
 
 OFFSETS_PARTITIONS = 50  # offsets.topic.num.partitions
 WINDOW = 32  # requests in flight
-PATIENCE_S = 300
+TIMEOUT_S = 300
 EMPTY, FULL = "empty", "full"
 progress = Console(stderr=True, soft_wrap=True, highlight=False)
 
@@ -151,11 +151,11 @@ def fill(node: Node, shape: Shape) -> None:
 
 def await_groups(node: Node, began: float, groups: list[str], wanted: int) -> Started:
     """Asks for one group after the other, each until it is answered with the wanted offset."""
-    slowest, deadline = 0.0, time.perf_counter() + PATIENCE_S
+    slowest, deadline = 0.0, time.perf_counter() + TIMEOUT_S
     rest = groups[::-1]
     while rest:
         assert time.perf_counter() < deadline, f"{node.name} does not answer for {rest[-1]}"
-        with suppress(OSError), Connection(node.address(), timeout_s=PATIENCE_S) as connection:
+        with suppress(OSError), Connection(node.address(), timeout_s=TIMEOUT_S) as connection:
             while rest:
                 asked = time.perf_counter()
                 answer = connection.ask(frames.offset_fetch(rest[-1], TOPIC, 0))

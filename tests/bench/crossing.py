@@ -14,7 +14,7 @@ from tests.bench.work import Size
 
 PARTITIONS = 12
 POLL_S = 0.01  # 12 offsets a hundred times a second cost either side next to nothing
-PATIENCE_S = 300
+TIMEOUT_S = 300
 
 
 def catch_up(system: Linked, size: Size) -> Figures:
@@ -60,13 +60,13 @@ def catch_up(system: Linked, size: Size) -> Figures:
 
 def _arrived(watch: topics.Watch, records: int, making: Future[None]) -> None:
     """Waits until so many records are in the destination; what went wrong in making the link is raised here."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while watch.records() < records:
         if making.done():
             making.result()
         if time.monotonic() > deadline:
             raise TimeoutError(
-                f"{watch.topic}: fewer than {records} records came across in {PATIENCE_S} s"
+                f"{watch.topic}: fewer than {records} records came across in {TIMEOUT_S} s"
             )
         time.sleep(POLL_S)
 

@@ -14,7 +14,7 @@ import time
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 class Delivered:
@@ -50,9 +50,9 @@ def go_on(options: argparse.Namespace) -> Delivered:
         if delivered.acknowledged and not said:
             said = True
             print("going", flush=True)
-    left = producer.flush(PATIENCE_S)
+    left = producer.flush(TIMEOUT_S)
     if left:
-        raise AssertionError(f"{left} records have no answer after {PATIENCE_S} s")
+        raise AssertionError(f"{left} records have no answer after {TIMEOUT_S} s")
     return delivered
 
 
@@ -63,17 +63,17 @@ def read_all(options: argparse.Namespace) -> list[int]:
         "enable.auto.commit": False,
     }
     consumer = Consumer(settings)
-    end = consumer.get_watermark_offsets(TopicPartition(options.topic, 0), timeout=PATIENCE_S)[1]
+    end = consumer.get_watermark_offsets(TopicPartition(options.topic, 0), timeout=TIMEOUT_S)[1]
     consumer.assign([TopicPartition(options.topic, 0, 0)])
     numbers: list[int] = []
-    position, deadline = 0, time.monotonic() + PATIENCE_S
+    position, deadline = 0, time.monotonic() + TIMEOUT_S
     while position < end:
         for message in consumer.consume(10_000, 1.0):
             if message.error() is None:
                 numbers.append(int(message.value()))
                 position = message.offset() + 1
         if time.monotonic() > deadline:
-            raise AssertionError(f"read up to {position} of {end} in {PATIENCE_S} s")
+            raise AssertionError(f"read up to {position} of {end} in {TIMEOUT_S} s")
     consumer.close()
     return numbers
 

@@ -7,12 +7,12 @@ from contextlib import suppress
 from tests.bench import answers, frames, topics
 from tests.bench.connection import Connection
 
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 def all_know_all(addresses: Sequence[str]) -> None:
     """Returns once every node names every node in its metadata."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     for address in addresses:
         while not _knows(address, len(addresses)):
             if time.monotonic() > deadline:
@@ -22,7 +22,7 @@ def all_know_all(addresses: Sequence[str]) -> None:
 
 def all_lead(addresses: Sequence[str], topic: str) -> None:
     """Returns once every node names the leader of a topic's one partition."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     for address in addresses:
         while not topics.leaders(address, topic).addresses:
             if time.monotonic() > deadline:

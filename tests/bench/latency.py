@@ -15,7 +15,7 @@ from tests.bench import answers, frames, topics
 from tests.bench.connection import Connection
 
 VALUE_BYTES = 1024
-PATIENCE_S = 60
+TIMEOUT_S = 60
 SENT_AT = struct.Struct(">q")  # what a value begins with: time.monotonic_ns() when it was sent
 
 
@@ -117,7 +117,7 @@ def linked(options: argparse.Namespace) -> dict[str, list[float]]:
                 record.send(producer)
                 sent += 1
                 continue
-            if time.monotonic() > began + options.seconds + PATIENCE_S:
+            if time.monotonic() > began + options.seconds + TIMEOUT_S:
                 raise AssertionError(f"{len(reader.delays_ms)} of {total} records came across")
             for ready, _ in watch.poll(due * 1000):
                 if ready == producer.fileno():
@@ -131,10 +131,10 @@ def linked(options: argparse.Namespace) -> dict[str, list[float]]:
 def _first_across(record: Record, producer: Connection, consumer: Connection, topic: str) -> None:
     record.send(producer)
     answers.produced(producer.receive())
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while topics.ends(consumer, topic, 1).get(0, 0) == 0:
         if time.monotonic() > deadline:
-            raise TimeoutError(f"nothing of {topic} came across within {PATIENCE_S} s")
+            raise TimeoutError(f"nothing of {topic} came across within {TIMEOUT_S} s")
         time.sleep(0.005)
 
 

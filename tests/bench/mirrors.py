@@ -33,7 +33,7 @@ from tests.bench.writable import Place, Writer
 FEW = 100
 TOPICS_MAX = 1000
 LOOKED_AT = 100
-PATIENCE_S = 300
+TIMEOUT_S = 300
 
 
 class Mirroring(Linked, Protocol):
@@ -108,10 +108,10 @@ def _fill(system: Mirroring, names: list[str], partitions: int) -> Figures:
     """Topics in west, with one record in each partition."""
     source = system.region(SOURCE)
     began = time.perf_counter()
-    topics.create_many(source.bootstrap, names, partitions, source.replicas, patience_s=PATIENCE_S)
+    topics.create_many(source.bootstrap, names, partitions, source.replicas, timeout_s=TIMEOUT_S)
     created = time.perf_counter()
     with Writer(source.bootstrap, names) as writer:
-        writable.until_taken(writer, lambda: None, PATIENCE_S, at_rest=0)
+        writable.until_taken(writer, lambda: None, TIMEOUT_S, at_rest=0)
     return {"created_s": created - began, "filled_s": time.perf_counter() - created}
 
 
@@ -119,14 +119,14 @@ def _make(system: Mirroring, beginning: str, names: list[str], partitions: int) 
     destination = system.region(DESTINATION)
     began = time.perf_counter()
     system.link_all(beginning)
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while True:
         counted_from = time.monotonic()
         count = topics.count_all(destination.bootstrap, names)
         if count >= partitions * len(names):
             break
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{count} partitions are mirrored after {PATIENCE_S} s")
+            raise TimeoutError(f"{count} partitions are mirrored after {TIMEOUT_S} s")
         time.sleep(max(0.1, time.monotonic() - counted_from))
     return {"made_s": time.perf_counter() - began}
 
@@ -152,7 +152,7 @@ def _fail_over(system: Mirroring, names: list[str]) -> Figures:
     with Writer(system.region(DESTINATION).bootstrap, names) as writer:
         began = time.perf_counter()
         with _commanded(system.fail_over, DESTINATION) as command:
-            at = writable.until_taken(writer, lambda: _check(command), PATIENCE_S)
+            at = writable.until_taken(writer, lambda: _check(command), TIMEOUT_S)
         ended = command.result()
     return {
         "failover_first_s": min(at.values()) - began,
@@ -188,7 +188,7 @@ def _gaps(
     """Of each place, seconds from the last record that the former writer took to the latter's first."""
     last = dict.fromkeys(places, time.perf_counter())
     gaps: dict[Place, float] = {}
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while left := places - gaps.keys():
         round_began = time.perf_counter()
         last |= dict.fromkeys(former.attempt(left), time.perf_counter())
@@ -196,7 +196,7 @@ def _gaps(
         gaps |= {place: time.perf_counter() - last[place] for place in taken}
         went_wrong()
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{len(left)} partitions have no writer after {PATIENCE_S} s")
+            raise TimeoutError(f"{len(left)} partitions have no writer after {TIMEOUT_S} s")
         time.sleep(writable.pause_s(time.perf_counter() - round_began))
     return gaps
 

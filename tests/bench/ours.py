@@ -13,7 +13,7 @@ from tests.bench import processes
 from tests.bench.systems import DESTINATION, SOURCE, Region
 
 CAUSEWAY = Path(sys.executable).parent / "causeway"
-PATIENCE_S = 600  # with any command
+TIMEOUT_S = 600  # with any command
 
 
 class Ours:
@@ -65,7 +65,7 @@ class Ours:
 def causeway(*words: str) -> str:
     """What the command prints; raises with its complaint when it fails."""
     done = subprocess.run(
-        [CAUSEWAY, *words], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+        [CAUSEWAY, *words], capture_output=True, text=True, check=False, timeout=TIMEOUT_S
     )
     if done.returncode != 0:
         raise RuntimeError(f"causeway {' '.join(words)}: {(done.stderr or done.stdout).strip()}")

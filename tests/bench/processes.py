@@ -96,9 +96,9 @@ def stop(pid: int) -> None:
                 gone(process, STOP_S)
 
 
-def gone(process: psutil.Process, patience_s: float) -> bool:
+def gone(process: psutil.Process, timeout_s: float) -> bool:
     with suppress(psutil.TimeoutExpired):
-        process.wait(patience_s)
+        process.wait(timeout_s)
         return True
     return False
 

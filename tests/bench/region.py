@@ -17,7 +17,7 @@ from tests.bench.client import LARGE, SMALL, Figures, Lost
 from tests.bench.clusters import NODES, Cluster, bootstrap
 from tests.bench.work import Size
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 QUIET_S = (
     1.0  # the producer is well under way before its leader is taken away, and after it has another
 )
@@ -115,8 +115,8 @@ def _end_leader(cluster: Cluster, address: str, topic: str, how: signal.Signals)
 
 def _led_again(cluster: Cluster, topic: str, ended: int) -> None:
     (other, *_) = (member.address for member in cluster.members() if member.id != ended)
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while topics.leaders(other, topic).nodes.get(0, ended) == ended:
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{topic} has no other leader after {PATIENCE_S} s")
+            raise TimeoutError(f"{topic} has no other leader after {TIMEOUT_S} s")
         time.sleep(0.01)

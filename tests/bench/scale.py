@@ -15,7 +15,7 @@ from tests.bench.knowing import all_lead
 from tests.bench.work import Size
 
 FEW, A_TOPIC = 100, 100
-PATIENCE_S = 900
+TIMEOUT_S = 900
 CHANGES = 9
 
 
@@ -34,7 +34,7 @@ def _with_partitions(cluster: Cluster, size: Size, partitions: int) -> Figures:
     for name in names:
         topics.request(address, name, A_TOPIC, NODES)
     for name in names:
-        topics.await_complete(address, name, A_TOPIC, NODES, patience_s=PATIENCE_S)
+        topics.await_complete(address, name, A_TOPIC, NODES, timeout_s=TIMEOUT_S)
     figures = {"create_s": time.perf_counter() - began}
     time.sleep(size.idle_s)
     meter, began = processes.Meter(pids), time.monotonic()

@@ -15,7 +15,7 @@ UNLED = (
     6,
     9,
 )  # unknown topic, no leader yet, not the leader, replica not available: on its way
-PATIENCE_S = 30
+TIMEOUT_S = 30
 AT_ONCE = 100  # topics of one request
 
 
@@ -50,17 +50,17 @@ def _check(changed: Iterable[tuple[str, int]], what: str, *allowed: int) -> None
 
 
 def create_many(
-    address: str, names: Sequence[str], partitions: int, replicas: int, *, patience_s: float
+    address: str, names: Sequence[str], partitions: int, replicas: int, *, timeout_s: float
 ) -> None:
     """Creates topics that are alike, and returns once each partition has a leader that answers and all its replicas."""
     with Connection(address) as connection:
         for some in _parts(names):
             answer = connection.ask(frames.create_topics(some, partitions, replicas))
             _check(answers.created(answer), "create", answers.TOPIC_ALREADY_EXISTS)
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + timeout_s
     while not _all_complete(address, names, partitions, replicas):
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{len(names)} topics are not complete after {patience_s} s")
+            raise TimeoutError(f"{len(names)} topics are not complete after {timeout_s} s")
         time.sleep(0.1)
 
 
@@ -97,12 +97,12 @@ def count_all(address: str, names: Sequence[str]) -> int:
 
 
 def await_complete(
-    address: str, topic: str, partitions: int, replicas: int, *, patience_s: float = PATIENCE_S
+    address: str, topic: str, partitions: int, replicas: int, *, timeout_s: float = TIMEOUT_S
 ) -> None:
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + timeout_s
     while not _complete(address, topic, partitions, replicas):
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{topic} is not complete after {patience_s} s")
+            raise TimeoutError(f"{topic} is not complete after {timeout_s} s")
         time.sleep(0.01)
 
 

@@ -33,7 +33,7 @@ from tests.bench.work import Size
 ROUND_TRIPS_MS = (0, 20, 80, 200)
 PROBE_BYTES = 512 << 20
 PIECE_BYTES = 1 << 20
-PATIENCE_S = 300
+TIMEOUT_S = 300
 
 
 class Wide(Linked, Protocol):
@@ -103,7 +103,7 @@ def proxy_rate(round_trip_ms: float) -> float:
         target = f"127.0.0.1:{server.getsockname()[1]}"
         with (
             _proxy(target, round_trip_ms) as proxy,
-            socket.create_connection(("127.0.0.1", proxy.port), PATIENCE_S) as near,
+            socket.create_connection(("127.0.0.1", proxy.port), TIMEOUT_S) as near,
         ):
             far, _ = server.accept()
             with far:
@@ -121,7 +121,7 @@ def _send(near: socket.socket) -> None:
 
 
 def _receive(far: socket.socket) -> float:
-    far.settimeout(PATIENCE_S)
+    far.settimeout(TIMEOUT_S)
     buffer = bytearray(PIECE_BYTES)
     received = far.recv_into(buffer)
     began, rest = time.perf_counter(), PROBE_BYTES - received

@@ -64,11 +64,11 @@ def pause_s(took_s: float, at_rest: float = AT_REST) -> float:
 
 
 def until_taken(
-    writer: Writer, went_wrong: Callable[[], None], patience_s: float, at_rest: float = AT_REST
+    writer: Writer, went_wrong: Callable[[], None], timeout_s: float, at_rest: float = AT_REST
 ) -> dict[Place, float]:
     """Writes to every partition until it takes a record; when it did. `went_wrong` raises what ends the waiting."""
     at: dict[Place, float] = {}
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + timeout_s
     while left := writer.places - at.keys():
         began = time.perf_counter()
         taken = writer.attempt(left)
@@ -76,6 +76,6 @@ def until_taken(
         at |= dict.fromkeys(taken, now)
         went_wrong()
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{len(left)} partitions took no record in {patience_s} s")
+            raise TimeoutError(f"{len(left)} partitions took no record in {timeout_s} s")
         time.sleep(pause_s(now - began, at_rest))
     return at

@@ -8,7 +8,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 class Program:
@@ -26,7 +26,7 @@ class Program:
         return [event for event in map(json.loads, whole) if event["name"] == name]
 
     def wait_for(self, name: str, count: int) -> None:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while (found := len(self.events(name))) < count:
             assert time.monotonic() < deadline, f"{found} of {count} {name}; {self.complaints}"
             time.sleep(0.05)
@@ -37,7 +37,7 @@ class Program:
 
     def end(self) -> None:
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(PATIENCE_S)
+        self.process.wait(TIMEOUT_S)
 
 
 def places(events: list[dict[str, Any]]) -> dict[str, set[tuple[int, int]]]:

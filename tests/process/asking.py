@@ -35,11 +35,11 @@ class Placed(NamedTuple):
 Partition = tuple[str, int]
 
 
-def ask(address: str, api: tuple[int, int], message: Message, *, patience_s: float = 2) -> Any:
+def ask(address: str, api: tuple[int, int], message: Message, *, timeout_s: float = 2) -> Any:
     """The answer; OSError where there is none."""
     host, _, port = address.rpartition(":")
     frame = b"".join(map(bytes, encode_request_frame(RequestHeader(*api, 1, "test"), message)))
-    with socket.create_connection((host, int(port)), timeout=patience_s) as connection:
+    with socket.create_connection((host, int(port)), timeout=timeout_s) as connection:
         connection.sendall(frame)
         (length,) = struct.unpack(">i", exactly(connection, 4))
         answer = exactly(connection, length)
@@ -78,11 +78,11 @@ def leads_the_quorum(address: str) -> bool:
     return answer.topics[0].partitions[0].error_code == 0
 
 
-def until(is_so: Callable[[], bool], patience_s: float, what: Callable[[], object]) -> None:
+def until(is_so: Callable[[], bool], timeout_s: float, what: Callable[[], object]) -> None:
     """Polls; a node that doesn't answer has not said that it is so."""
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + timeout_s
     while not _try(is_so):
-        assert time.monotonic() < deadline, f"after {patience_s} s: {what()}"
+        assert time.monotonic() < deadline, f"after {timeout_s} s: {what()}"
         time.sleep(POLL_S)
 
 
@@ -98,7 +98,7 @@ def times_to_change(
     was: Mapping[Partition, int],
     *,
     since: float,
-    patience_s: float,
+    timeout_s: float,
 ) -> dict[Partition, float]:
     """Seconds since `since` (monotonic) until `observe` shows each partition of `was` with another leader."""
     took: dict[Partition, float] = {}
@@ -110,5 +110,5 @@ def times_to_change(
                 took[partition] = time.monotonic() - since
         return len(took) == len(was)
 
-    until(all_changed, patience_s, lambda: f"no other leader: {sorted(was.keys() - took.keys())}")
+    until(all_changed, timeout_s, lambda: f"no other leader: {sorted(was.keys() - took.keys())}")
     return took

@@ -11,7 +11,7 @@ from signal import Signals
 from tests.process.asking import Partition, Placed, leads_the_quorum, placed, until
 from tests.process.hosts import Hosts
 
-PATIENCE_S = 90
+TIMEOUT_S = 90
 CLUSTER_ID = "AQIDBAUGBwgJCgsMDQ4PEA"
 
 
@@ -64,7 +64,7 @@ class Node:
 
     def wait_dead(self) -> None:
         if self._process is not None:
-            self._process.wait(PATIENCE_S)
+            self._process.wait(TIMEOUT_S)
 
     def log(self) -> str:
         return self._log.read_text()
@@ -112,7 +112,7 @@ class NodesRegion:
             found[:] = [each for each in self.controllers if each is not but and _leads(each)]
             return len(found) > 0
 
-        until(is_found, PATIENCE_S, lambda: "no controller is active")
+        until(is_found, TIMEOUT_S, lambda: "no controller is active")
         return found[0]
 
     def placed(self, topics: Iterable[str], *, by: Node | None = None) -> dict[Partition, Placed]:
@@ -128,7 +128,7 @@ class NodesRegion:
             seen.update({each.id: self.placed(topics, by=each) for each in self.brokers})
             return all(one.is_whole for each in seen.values() for one in each.values())
 
-        until(is_whole, PATIENCE_S, lambda: f"not in sync: {seen}")
+        until(is_whole, TIMEOUT_S, lambda: f"not in sync: {seen}")
 
 
 class BigRegion(NodesRegion):

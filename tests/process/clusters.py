@@ -22,14 +22,14 @@ from tests.bench.processes import free_port
 from tests.process.ledger import create_topic
 from tests.process.nodes import NodeProcess
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 PARTITIONS, RECORDS = 2, 10  # records of each partition
 FOLLOWING = {"consumer.offset.sync.enable": "true", "topic.config.sync.ms": "1000"}
 
 
 def until(is_so: Callable[[], bool]) -> None:
     """A topic that has no leader yet is asked again."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while True:
         with suppress(KafkaException):
             if is_so():
@@ -49,7 +49,7 @@ class Cluster:
         self.node.start()
         self.admin = AdminClient({"bootstrap.servers": self.node.address, "log_level": 2})
         self.rest = httpx.Client(
-            base_url=f"http://{address}/kafka/v3/clusters/{self.name}", timeout=PATIENCE_S
+            base_url=f"http://{address}/kafka/v3/clusters/{self.name}", timeout=TIMEOUT_S
         )
 
     # --- links ---
@@ -79,18 +79,18 @@ class Cluster:
 
     def topics(self, *beginning: str) -> dict[str, int]:
         """The partitions of those with such names."""
-        known = self.admin.list_topics(timeout=PATIENCE_S).topics
+        known = self.admin.list_topics(timeout=TIMEOUT_S).topics
         return {
             name: len(one.partitions) for name, one in known.items() if name.startswith(beginning)
         }
 
     def delete(self, topic: str) -> None:
-        self.admin.delete_topics([topic])[topic].result(PATIENCE_S)
+        self.admin.delete_topics([topic])[topic].result(TIMEOUT_S)
 
     def config(self, topic: str, name: str) -> str:
         resource = ConfigResource(ResourceType.TOPIC, topic)
         (found,) = self.admin.describe_configs([resource]).values()
-        return str(found.result(PATIENCE_S)[name].value)
+        return str(found.result(TIMEOUT_S)[name].value)
 
     def alter(self, topic: str, name: str, value: str | None) -> None:
         """None: back to the default."""
@@ -98,7 +98,7 @@ class Cluster:
         entry = ConfigEntry(name, value, incremental_operation=operation)
         resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
         (done,) = self.admin.incremental_alter_configs([resource]).values()
-        done.result(PATIENCE_S)
+        done.result(TIMEOUT_S)
 
     # --- records ---
 
@@ -107,12 +107,12 @@ class Cluster:
         for partition in partitions:
             for number in range(RECORDS):
                 producer.produce(topic, f"{self.name}-{number}", partition=partition)
-        assert producer.flush(PATIENCE_S) == 0
+        assert producer.flush(TIMEOUT_S) == 0
 
     def ends(self, topic: str) -> list[int]:
         consumer = Consumer({"bootstrap.servers": self.node.address, "group.id": "asking"})
         found = [
-            consumer.get_watermark_offsets(Position(topic, each), PATIENCE_S)[1]
+            consumer.get_watermark_offsets(Position(topic, each), TIMEOUT_S)[1]
             for each in range(PARTITIONS)
         ]
         consumer.close()
@@ -132,7 +132,7 @@ class Cluster:
         )
         consumer.subscribe([topic])
         values: list[str] = []
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while len(values) < count:
             assert time.monotonic() < deadline, values
             values += [each.value().decode() for each in consumer.consume(count - len(values), 0.5)]
@@ -144,12 +144,12 @@ class Cluster:
     def commit(self, group: str, topic: str, *offsets: int) -> None:
         places = [Position(topic, index, offset) for index, offset in enumerate(offsets)]
         (done,) = self.admin.alter_consumer_group_offsets([GroupOffsets(group, places)]).values()
-        done.result(PATIENCE_S)
+        done.result(TIMEOUT_S)
 
     def committed(self, group: str, topic: str) -> list[int]:
         """By partition; -1001 where there is none."""
         consumer = Consumer({"bootstrap.servers": self.node.address, "group.id": group})
         places = [Position(topic, index) for index in range(PARTITIONS)]
-        found = [each.offset for each in consumer.committed(places, timeout=PATIENCE_S)]
+        found = [each.offset for each in consumer.committed(places, timeout=TIMEOUT_S)]
         consumer.close()
         return found

@@ -18,7 +18,7 @@ from confluent_kafka import KafkaError, Message, Producer
 from tests.bench.peer import jars
 from tests.compat.events import Program
 
-PATIENCE_S = 120
+TIMEOUT_S = 120
 IN_FLIGHT_MAX = 500
 PAUSE_S = 0.02
 A_RUN = 1_000_000  # numbers that one run of Java's producer may use
@@ -60,7 +60,7 @@ class Follower(ABC):
         """Until so many more are acknowledged."""
         wanted = len(self.acknowledged) + more
         pause = threading.Event()
-        for _ in range(PATIENCE_S * 100):
+        for _ in range(TIMEOUT_S * 100):
             assert not self.failed, f"{self.topic}: {self.failed[:3]}"
             if len(self.acknowledged) >= wanted:
                 return
@@ -69,7 +69,7 @@ class Follower(ABC):
 
     def close(self) -> None:
         self._stop.set()
-        self._thread.join(PATIENCE_S)
+        self._thread.join(TIMEOUT_S)
         assert not self._thread.is_alive(), f"the producer of {self.topic} does not end"
         assert not self.failed, f"{self.topic}: {self.failed[:3]}"
 
@@ -115,7 +115,7 @@ class ConfluentFollower(Follower):
                     "linger.ms": 1,
                     # Else librdkafka may send records again in other batches, which no broker can know for repetitions.
                     "batch.num.messages": 1,
-                    "message.timeout.ms": PATIENCE_S * 1_000,
+                    "message.timeout.ms": TIMEOUT_S * 1_000,
                     "reconnect.backoff.max.ms": 100,
                     "retry.backoff.ms": 50,
                     "log_level": 2,

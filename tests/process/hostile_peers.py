@@ -23,7 +23,7 @@ HEADERS, RESET, SETTINGS, CONTINUATION = 1, 3, 4, 9  # types of frames, 6
 EMPTY_SETTINGS = bytes((0, 0, 0, SETTINGS, 0, 0, 0, 0, 0))
 GARBAGE_CONNECTIONS, HALVES, COMMANDS, ANNOUNCEMENTS = 300, 200, 300, 200
 PIECE, HUGE = bytes(64 << 10), 500 * MIB
-PATIENCE_S = 60
+TIMEOUT_S = 60
 COMMAND_NAMES = ("DescribeLink", "CreateLink", "ListLinks", "DescribeReplicas", "ChangeMirrors")
 
 Peer = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -55,7 +55,7 @@ async def is_refused(peer: Peer, parts: Iterable[bytes]) -> bool:
             break
         await send(writer, part)
     with suppress(ConnectionError, TimeoutError):
-        await asyncio.wait_for(answer, PATIENCE_S)
+        await asyncio.wait_for(answer, TIMEOUT_S)
     return answer.done() and not answer.cancelled()
 
 

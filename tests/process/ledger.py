@@ -16,7 +16,7 @@ from confluent_kafka import (
 from confluent_kafka import TopicPartition as Position
 from confluent_kafka.admin import AdminClient, NewTopic
 
-READ_PATIENCE_S = 90
+READ_TIMEOUT_S = 90
 IN_FLIGHT_MAX = 5_000
 
 
@@ -97,7 +97,7 @@ class Ledger:
 
     def wait_for(self, count: int) -> None:
         """Until so many are acknowledged in all."""
-        deadline = time.monotonic() + READ_PATIENCE_S
+        deadline = time.monotonic() + READ_TIMEOUT_S
         while len(self.acknowledged) < count:
             assert time.monotonic() < deadline, f"{len(self.acknowledged)} of {count} acknowledged"
             assert not self._stop.wait(0.005)
@@ -106,7 +106,7 @@ class Ledger:
         """Stops writing and waits for what is under way."""
         self._stop.set()
         self._thread.join()
-        assert self._producer.flush(READ_PATIENCE_S) == 0
+        assert self._producer.flush(READ_TIMEOUT_S) == 0
 
 
 def read_all(
@@ -120,7 +120,7 @@ def read_all(
     ends = {place.partition: consumer.get_watermark_offsets(place, 20)[1] for place in places}
     consumer.assign(places)
     found: dict[tuple[int, int], int] = {}
-    deadline = time.monotonic() + READ_PATIENCE_S
+    deadline = time.monotonic() + READ_TIMEOUT_S
     while len(found) < sum(ends.values()):
         assert time.monotonic() < deadline, f"read {len(found)} of {ends}"
         for message in consumer.consume(10_000, 0.5):

@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 
 from tests.process.commands import causeway, is_alive
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 class Members:
@@ -59,13 +59,13 @@ class Members:
         self.wait_dead(node)
 
     def wait_dead(self, node: int) -> None:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while is_alive(self._nodes[node]["pid"]):
             assert time.monotonic() < deadline, f"node {node} is still there"
 
     def leader(self, topic: str, partition: int, *, other_than: int = -1) -> int:
         """Waits until the partition is led, by another node if so wished."""
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
             found = self._partition(topic, partition)
             if found is not None and found.leader not in (-1, other_than):
@@ -79,7 +79,7 @@ class Members:
 
     def wait_in_sync(self, topic: str, partitions: int) -> None:
         """Until every partition has all its replicas in sync."""
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         for partition in range(partitions):
             while True:
                 found = self._partition(topic, partition)
@@ -93,4 +93,4 @@ class Members:
         return known.partitions.get(partition)
 
     def _run(self, *arguments: str) -> Any:
-        return causeway(*arguments, "--dir", str(self._directory), timeout=2 * PATIENCE_S)
+        return causeway(*arguments, "--dir", str(self._directory), timeout=2 * TIMEOUT_S)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-PATIENCE_S = 30
+TIMEOUT_S = 30
 
 
 class BrokerProcess:
@@ -64,13 +64,13 @@ class BrokerProcess:
     def kill(self) -> None:
         assert self._process is not None
         self._process.kill()
-        self._process.wait(PATIENCE_S)
+        self._process.wait(TIMEOUT_S)
 
     def stop(self) -> int:
         """A clean stop; the exit code."""
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(PATIENCE_S)
+        return self._process.wait(TIMEOUT_S)
 
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None

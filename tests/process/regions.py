@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.process.commands import causeway, is_alive
 
-PATIENCE_S = 120
+TIMEOUT_S = 120
 GROUPS = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
 
 
@@ -33,7 +33,7 @@ class Regions:
         """kill -9, and wait until it is dead."""
         pid = self._named[region]["nodes"][0]["pid"]
         os.kill(pid, signal.SIGKILL)
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while is_alive(pid):
             assert time.monotonic() < deadline
 
@@ -63,7 +63,7 @@ class Regions:
 
     def wait_caught_up(self, topic: str, ends: dict[int, int]) -> None:
         """Until east holds west's log ends."""
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
             lags = self.mirror(topic)["mirror_lags"]
             held = {one["partition"]: one["local_log_end_offset"] for one in lags}
@@ -80,4 +80,4 @@ class Regions:
         return "--bootstrap-server", self.bootstrap("east")
 
     def run(self, *arguments: str) -> Any:
-        return causeway(*arguments, timeout=PATIENCE_S)
+        return causeway(*arguments, timeout=TIMEOUT_S)

@@ -7,7 +7,7 @@ from urllib.request import urlopen
 
 from prometheus_client.parser import text_string_to_metric_families
 
-PATIENCE_S = 20
+TIMEOUT_S = 20
 
 
 class Scrape:
@@ -41,7 +41,7 @@ class Scrape:
 
 def get(address: str, path: str) -> tuple[int, str]:
     try:
-        with urlopen(f"http://{address}{path}", timeout=PATIENCE_S) as answer:
+        with urlopen(f"http://{address}{path}", timeout=TIMEOUT_S) as answer:
             return answer.status, answer.read().decode()
     except HTTPError as refusal:
         return refusal.code, refusal.read().decode()

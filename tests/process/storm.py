@@ -97,7 +97,7 @@ class Storm:
 
         begun = time.monotonic()
         act()
-        took = times_to_change(observe, was, since=begun, patience_s=TAKEOVER_S)
+        took = times_to_change(observe, was, since=begun, timeout_s=TAKEOVER_S)
         self.takeovers += took.values()
 
     def kill(self, leader: Node) -> None:

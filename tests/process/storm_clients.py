@@ -231,12 +231,12 @@ class AioReader(Reader):
         )
         async with consumer:
             consumer.assign([aiokafka.TopicPartition(*place) for place in self._places])
-            await _patiently(consumer.seek_to_beginning)
+            await _until_it_succeeds(consumer.seek_to_beginning)
             while not self._stop.is_set():
                 for where, records in (await consumer.getmany(timeout_ms=50)).items():
                     for record in records:
                         self._saw((where.topic, where.partition, record.offset), record.value)
 
 
-async def _patiently(act: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+async def _until_it_succeeds(act: Callable[[], Coroutine[Any, Any, Any]]) -> None:
     await asyncio.wait_for(act(), WAIT_S)

@@ -19,7 +19,7 @@ from tests.process.storm import PARTITIONS, Storm
 CONTROLLERS, BROKERS = 3, 5
 NODES = range(1, CONTROLLERS + BROKERS + 1)
 ROUNDS = 3
-LAG_MAX_MS = 6_000  # so that a follower that is cut off is missed within a test's patience
+LAG_MAX_MS = 6_000  # so that a follower that is cut off is missed within a test's time
 DISK_BYTES = 24 << 20
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(420)]

@@ -20,7 +20,7 @@ from confluent_kafka.admin import (
 
 from linker.config_values import SYNCED_BY_DEFAULT
 from tests.process.commands import causeway
-from tests.process.regions import PATIENCE_S, Regions
+from tests.process.regions import TIMEOUT_S, Regions
 from tests.process.test_compaction import checkpoint, produced, read, updates
 
 TOPIC = "table"
@@ -53,11 +53,11 @@ def clean_soon(regions: Regions, name: str) -> None:
     admin = AdminClient({"bootstrap.servers": regions.bootstrap(name)})
     soon = ConfigEntry("log.cleaner.backoff.ms", "100", incremental_operation=AlterConfigOpType.SET)
     every = ConfigResource(ResourceType.BROKER, "1", incremental_configs=[soon])
-    admin.incremental_alter_configs([every])[every].result(PATIENCE_S)
+    admin.incremental_alter_configs([every])[every].result(TIMEOUT_S)
 
 
 def wait_until(is_so: Any) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not is_so():
         assert time.monotonic() < deadline
 
@@ -77,13 +77,13 @@ def audited(regions: Regions, source: str, mirror: str, output: Path) -> Any:
     how = ("--engine", "local", "--topic", TOPIC)
     found = causeway(
         "audit", "run", "--dir", str(regions._directory), "--source", source, "--mirror", mirror,
-        *how, "--output", str(output), timeout=PATIENCE_S,
+        *how, "--output", str(output), timeout=TIMEOUT_S,
     )  # fmt: skip
     fetched = causeway(
         "audit", "run",
         "--source-bootstrap", regions.bootstrap(source),
         "--mirror-bootstrap", regions.bootstrap(mirror),
-        *how, "--output", f"{output}-fetched", timeout=PATIENCE_S,
+        *how, "--output", f"{output}-fetched", timeout=TIMEOUT_S,
     )  # fmt: skip
     for name in (
         "verdict",
@@ -105,7 +105,7 @@ def test_a_compacted_topic_is_mirrored_failed_over_restored_and_audited(
 ) -> None:
     west, east = Node(regions, "west"), Node(regions, "east")
     admin = AdminClient({"bootstrap.servers": west.address})
-    admin.create_topics([NewTopic(TOPIC, 1, 1, config=SETTINGS)])[TOPIC].result(PATIENCE_S)
+    admin.create_topics([NewTopic(TOPIC, 1, 1, config=SETTINGS)])[TOPIC].result(TIMEOUT_S)
     for name in ("west", "east"):
         clean_soon(regions, name)
     first = updates(rng, 600)

@@ -15,7 +15,7 @@ from tests.process.nodes import BrokerProcess
 from tests.process.test_compaction import CLEANER, checkpoint, produced, read, updates
 from tests.process.test_directories import Trio
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 TOPIC = "table"
 PARTITION = f"{TOPIC}-0"
 
@@ -49,7 +49,7 @@ def latest(node: BrokerProcess) -> dict[bytes | None, bytes | None]:
 
 def cleaned(trio: Trio, node_id: int, least: int) -> None:
     node = trio.nodes[node_id]
-    until(lambda: checkpoint(node, PARTITION) >= least, PATIENCE_S, node.log)
+    until(lambda: checkpoint(node, PARTITION) >= least, TIMEOUT_S, node.log)
 
 
 def leads(trio: Trio, node_id: int, through: int) -> None:
@@ -58,7 +58,7 @@ def leads(trio: Trio, node_id: int, through: int) -> None:
         place = admin.list_topics(TOPIC, timeout=5).topics[TOPIC].partitions[0]
         return bool(place.leader == node_id)
 
-    until(is_so, PATIENCE_S, trio.nodes[through].log)
+    until(is_so, TIMEOUT_S, trio.nodes[through].log)
 
 
 def joined(trio: Trio, node_id: int, through: int) -> None:
@@ -66,7 +66,7 @@ def joined(trio: Trio, node_id: int, through: int) -> None:
         admin = AdminClient({"bootstrap.servers": trio.nodes[through].address})
         return node_id in admin.list_topics(TOPIC, timeout=5).topics[TOPIC].partitions[0].isrs
 
-    until(is_so, PATIENCE_S, trio.nodes[through].log)
+    until(is_so, TIMEOUT_S, trio.nodes[through].log)
 
 
 def move(trio: Trio, replicas: list[int]) -> None:
@@ -75,7 +75,7 @@ def move(trio: Trio, replicas: list[int]) -> None:
     path.write_text(json.dumps(plan))
     command = ("region", "reassign", "{}", "--reassignment-json-file", str(path))
     execute(trio, *command[:2], "execute", *command[3:])
-    until(lambda: execute(trio, *command[:2], "verify", *command[3:]) == 0, PATIENCE_S, str)
+    until(lambda: execute(trio, *command[:2], "verify", *command[3:]) == 0, TIMEOUT_S, str)
 
 
 def execute(trio: Trio, *command: str) -> int:

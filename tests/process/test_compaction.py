@@ -26,7 +26,7 @@ from confluent_kafka.admin import (
 from tests.process.asking import until
 from tests.process.nodes import BrokerProcess
 
-PATIENCE_S = 90
+TIMEOUT_S = 90
 KEYS = 60
 CLEANER = {
     "log.cleaner.backoff.ms": 50,
@@ -50,7 +50,7 @@ def create(node: BrokerProcess, topic: str, **configs: object) -> None:
     settings = {key.replace("_", "."): str(value) for key, value in configs.items()}
     admin = AdminClient({"bootstrap.servers": node.address})
     for future in admin.create_topics([NewTopic(topic, 1, 1, config=settings)]).values():
-        future.result(PATIENCE_S)
+        future.result(TIMEOUT_S)
 
 
 def produced(
@@ -69,7 +69,7 @@ def produced(
             topic, value, key, on_delivery=lambda error, _: error and failed.append(error)
         )
         producer.poll(0)
-    assert producer.flush(PATIENCE_S) == 0 and failed == []
+    assert producer.flush(TIMEOUT_S) == 0 and failed == []
 
 
 def read(node: BrokerProcess, topic: str) -> list[tuple[int, bytes | None, bytes | None]]:
@@ -80,7 +80,7 @@ def read(node: BrokerProcess, topic: str) -> list[tuple[int, bytes | None, bytes
     place = TopicPartition(topic, 0, 0)
     consumer.assign([place])
     found = []
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + TIMEOUT_S
     while time.monotonic() < until:
         message = consumer.poll(1)
         if message is None:
@@ -130,11 +130,11 @@ def test_a_compacted_topic_survives_kills_in_the_middle_of_cleanings(
             unfinished = any((node.data / partition).glob("*.cleaned*"))
             return unfinished or checkpoint(node, partition) > after
 
-        until(has_begun, PATIENCE_S, node.log)
+        until(has_begun, TIMEOUT_S, node.log)
         node.kill()
         node.start()
     produced(node, "table", [(b"last", rng.randbytes(500)) for _ in range(200)])
-    until(lambda: checkpoint(node, partition) >= len(written), PATIENCE_S, node.log)
+    until(lambda: checkpoint(node, partition) >= len(written), TIMEOUT_S, node.log)
     found = read(node, "table")
     last = dict(written)
     latest = {key: value for _, key, value in found if key != b"last"}
@@ -156,13 +156,13 @@ def test_two_threads_clean_two_logs_at_a_time(tmp_path: Path, rng: random.Random
         for topic in ("first", "second"):
             create(node, topic, cleanup_policy="compact", internal_segment_bytes=60_000)
             produced(node, topic, updates(rng, 1_500), codec="none")
-        until(lambda: len(cleaner_processes(node)) == 2, PATIENCE_S, node.log)
+        until(lambda: len(cleaner_processes(node)) == 2, TIMEOUT_S, node.log)
         folders = [node.data / "first-0", node.data / "second-0"]
 
         def both() -> bool:
             return all(any(folder.glob("*.cleaned*")) for folder in folders)
 
-        until(both, PATIENCE_S, node.log)
+        until(both, TIMEOUT_S, node.log)
         assert len(cleaner_processes(node)) == 2
     finally:
         node.kill()
@@ -175,7 +175,7 @@ def test_a_cleaner_ends_with_its_node_even_if_it_gets_no_time(
     node.start()
     create(node, "table", cleanup_policy="compact", internal_segment_bytes=60_000)
     produced(node, "table", updates(rng, 500), codec="none")
-    until(lambda: any((node.data / "table-0").glob("*.cleaned*")), PATIENCE_S, node.log)
+    until(lambda: any((node.data / "table-0").glob("*.cleaned*")), TIMEOUT_S, node.log)
     (cleaner,) = cleaner_processes(node)
     cleaner.suspend()
     node.kill()
@@ -206,10 +206,10 @@ def test_consumer_offsets_are_compacted_and_a_restart_loads_what_is_live(
         "internal.segment.bytes", "20000", incremental_operation=AlterConfigOpType.SET
     )
     place = ConfigResource(ResourceType.TOPIC, "__consumer_offsets", incremental_configs=[small])
-    admin.incremental_alter_configs([place])[place].result(PATIENCE_S)
+    admin.incremental_alter_configs([place])[place].result(TIMEOUT_S)
     for offset in range(1_500):
         consumer.commit(offsets=[TopicPartition("data", 0, offset)], asynchronous=False)
-    until(lambda: checkpoint(node, "__consumer_offsets-0") > 1_000, PATIENCE_S, node.log)
+    until(lambda: checkpoint(node, "__consumer_offsets-0") > 1_000, TIMEOUT_S, node.log)
     consumer.close()
     size = sum(each.stat().st_size for each in (node.data / "__consumer_offsets-0").glob("*.log"))
     assert size < 80_000  # of 200,000 that were written
@@ -217,5 +217,5 @@ def test_consumer_offsets_are_compacted_and_a_restart_loads_what_is_live(
     node.start()
     wanted = [ConsumerGroupTopicPartitions("g", [TopicPartition("data", 0)])]
     (future,) = admin.list_consumer_group_offsets(wanted).values()
-    (found,) = future.result(PATIENCE_S).topic_partitions
+    (found,) = future.result(TIMEOUT_S).topic_partitions
     assert found.offset == 1_499

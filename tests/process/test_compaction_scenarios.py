@@ -23,7 +23,7 @@ from tests.process.nodes import BrokerProcess
 from tests.process.scrapes import Scrape
 from tests.process.test_compaction import (
     CLEANER,
-    PATIENCE_S,
+    TIMEOUT_S,
     checkpoint,
     create,
     produced,
@@ -56,11 +56,11 @@ def alter(node: BrokerProcess, kind: ResourceType, name: str, key: str, value: o
     entry = ConfigEntry(key, str(value), incremental_operation=AlterConfigOpType.SET)
     place = ConfigResource(kind, name, incremental_configs=[entry])
     client = AdminClient({"bootstrap.servers": node.address})
-    client.incremental_alter_configs([place])[place].result(PATIENCE_S)
+    client.incremental_alter_configs([place])[place].result(TIMEOUT_S)
 
 
 def wait(node: BrokerProcess, is_so: Callable[[], bool]) -> None:
-    until(is_so, PATIENCE_S, lambda: node.log()[-2_000:])
+    until(is_so, TIMEOUT_S, lambda: node.log()[-2_000:])
 
 
 def table(rng: random.Random, keys: int, count: int, size: int = 200) -> Keyed:
@@ -94,7 +94,7 @@ def produced_at(node: BrokerProcess, topic: str, records: Keyed, timestamp: int)
             topic, value, key, timestamp=timestamp,
             on_delivery=lambda error, _: failed.append(error) if error else None,
         )  # fmt: skip
-    assert producer.flush(PATIENCE_S) == 0 and failed == []
+    assert producer.flush(TIMEOUT_S) == 0 and failed == []
 
 
 def test_compact_and_delete_together(node: BrokerProcess, rng: random.Random) -> None:
@@ -204,7 +204,7 @@ def keyless(node: BrokerProcess, topic: str) -> None:
     producer = Producer({"bootstrap.servers": node.address})
     errors: list[KafkaError | None] = []
     producer.produce(topic, b"no key", on_delivery=lambda error, _: errors.append(error))
-    assert producer.flush(PATIENCE_S) == 0
+    assert producer.flush(TIMEOUT_S) == 0
     if errors[0] is not None:
         raise KafkaException(errors[0])
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.process.delay_proxy import BACK, THERE, DelayProxy
 
-PATIENCE_S = 30
+TIMEOUT_S = 30
 BYTES = 6 << 20
 
 
@@ -55,7 +55,7 @@ def proxy(**options: int) -> Iterator[DelayProxy]:
 
 
 def connect(to: DelayProxy) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", to.port), PATIENCE_S)
+    return socket.create_connection(("127.0.0.1", to.port), TIMEOUT_S)
 
 
 def receive(connection: socket.socket, size: int) -> bytes:
@@ -103,7 +103,7 @@ def test_a_cut_is_silent_and_mending_resets_what_stood(ways: tuple[str, ...]) ->
         near.settimeout(0.2)
         with pytest.raises(TimeoutError):
             near.recv(1)
-        near.settimeout(PATIENCE_S)
+        near.settimeout(TIMEOUT_S)
         wide.mend()
         with pytest.raises(ConnectionResetError):
             near.recv(1)

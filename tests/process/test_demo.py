@@ -18,7 +18,7 @@ from federation.local import federation as local
 pytestmark = pytest.mark.process
 
 DEMO = (sys.executable, "-m", "federation", "demo", "--json", "--dir")
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 @pytest.fixture
@@ -63,13 +63,13 @@ def test_an_interrupted_demo_leaves_nothing_running(
     # Where the tests run in the background of a shell, SIGINT is ignored, and a child would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen([*DEMO, str(directory)], stdout=subprocess.PIPE) as demo:
-        patience_ends = time.monotonic() + PATIENCE_S
+        timeout_ends = time.monotonic() + TIMEOUT_S
         while not (directory / "east" / "node-1" / "flights-0").exists():
             assert demo.poll() is None
-            assert time.monotonic() < patience_ends
+            assert time.monotonic() < timeout_ends
             time.sleep(0.05)
         os.kill(demo.pid, number)
-        demo.wait(PATIENCE_S)
+        demo.wait(TIMEOUT_S)
     assert demo.returncode != 0
     assert _left_running(directory) == []
 

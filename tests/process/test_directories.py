@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from tests.process.ledger import Ledger, check, read_all
 from tests.process.nodes import BrokerProcess
 
-PATIENCE_S = 15
+TIMEOUT_S = 15
 PARTITIONS = 4
 
 
@@ -101,7 +101,7 @@ def test_a_directory_that_is_gone_takes_only_its_partitions(trio: Trio, tmp_path
 
 
 def _wait(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not is_so():
         assert time.monotonic() < deadline
 

@@ -25,7 +25,7 @@ from tests.process.test_mixed_releases import (
     NODES,
     PARTITIONS,
     PASSING,
-    PATIENCE_S,
+    TIMEOUT_S,
     TOPIC,
     Administrator,
     MixedRegion,
@@ -131,7 +131,7 @@ class Linked:
             cwd=self.tree,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             check=False,
         )
         assert done.returncode == 0, f"{arguments}: {done.stdout} {done.stderr}"
@@ -143,7 +143,7 @@ class Linked:
 
     def kill(self) -> None:
         self._process.kill()
-        self._process.wait(PATIENCE_S)
+        self._process.wait(TIMEOUT_S)
 
 
 @pytest.mark.parametrize("source_is_earlier", [True, False], ids=["to-this", "to-the-earlier"])
@@ -167,7 +167,7 @@ def test_regions_of_two_releases_are_linked(tmp_path: Path, source_is_earlier: b
             each: 1 + max(offset for partition, offset in written if partition == each)
             for each in range(PARTITIONS)
         }
-        until(lambda: mirror.held(TOPIC) == ends, PATIENCE_S, lambda: mirror.held(TOPIC))
+        until(lambda: mirror.held(TOPIC) == ends, TIMEOUT_S, lambda: mirror.held(TOPIC))
         mirror.run("mirror", "promote", TOPIC)
         check(ledger, read_all(mirror.address, TOPIC, PARTITIONS))
     finally:

@@ -19,7 +19,7 @@ from tests.process.test_link import ends
 from tests.process.test_linked_regions import (
     NODES,
     PARTITIONS,
-    PATIENCE_S,
+    TIMEOUT_S,
     TOPIC,
     LinkedRegions,
     numbering,
@@ -41,7 +41,7 @@ def regions(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LinkedRe
 
 
 def at(region: Members, *arguments: str) -> Any:
-    return causeway(*arguments, "--bootstrap-server", region.bootstrap, timeout=PATIENCE_S)
+    return causeway(*arguments, "--bootstrap-server", region.bootstrap, timeout=TIMEOUT_S)
 
 
 def status(regions: LinkedRegions) -> Any:

@@ -13,7 +13,7 @@ from tests.process.regions import Regions
 
 PARTITIONS = 2
 KILLS = 4
-PATIENCE_S = 90
+TIMEOUT_S = 90
 
 
 @pytest.fixture
@@ -95,12 +95,12 @@ def test_promote_makes_a_caught_up_mirror_writable_and_a_mirror_is_read_only_bef
 
 
 def produce(bootstrap: str, value: bytes) -> None:
-    producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": PATIENCE_S * 1_000})
+    producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": TIMEOUT_S * 1_000})
     errors: list[object] = []
     producer.produce(
         "orders", value=value, partition=0, on_delivery=lambda error, _: errors.append(error)
     )
-    assert producer.flush(PATIENCE_S) == 0
+    assert producer.flush(TIMEOUT_S) == 0
     if errors[0] is not None:
         raise KafkaException(errors[0])
 
@@ -117,7 +117,7 @@ def consume(bootstrap: str, is_enough: Callable[[set[int]], bool]) -> set[int]:
     )
     consumer.subscribe(["orders"])
     seen: set[int] = set()
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not is_enough(seen) and time.monotonic() < deadline:
         found = [each for each in consumer.consume(1000, 1) if each.error() is None]
         if found:

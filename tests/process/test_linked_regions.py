@@ -16,7 +16,7 @@ from tests.process.members import Members
 from tests.process.test_link import consume, ends, produce
 
 NODES, PARTITIONS, TOPIC, LINK = 3, 2, "orders", "west-east"
-PATIENCE_S = 120
+TIMEOUT_S = 120
 SEGMENT_BYTES, RECORD_BYTES = 1 << 20, 2_000  # so that there are sealed segments
 GROUPS = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
 
@@ -64,14 +64,14 @@ class LinkedRegions:
                 "--secret",
                 made["secret"],
             )
-            causeway("link", "create", LINK, *there, *here, timeout=PATIENCE_S)
+            causeway("link", "create", LINK, *there, *here, timeout=TIMEOUT_S)
             self.wait_until(lambda: self.run("link", "describe", LINK)["link_state"] == "ACTIVE")
         self.run("mirror", "create", TOPIC, "--link", LINK)
         self.east.wait_in_sync(TOPIC, PARTITIONS)
 
     def run(self, *arguments: str) -> Any:
         """At whichever broker of east answers."""
-        return causeway(*arguments, "--bootstrap-server", self.east.bootstrap, timeout=PATIENCE_S)
+        return causeway(*arguments, "--bootstrap-server", self.east.bootstrap, timeout=TIMEOUT_S)
 
     def wait_caught_up(self, wanted: dict[int, int]) -> None:
         self.wait_until(lambda: self._held() == wanted)
@@ -81,7 +81,7 @@ class LinkedRegions:
         return {one["partition"]: one["local_log_end_offset"] for one in lags}
 
     def wait_until(self, is_so: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while not is_so():
             assert time.monotonic() < deadline
 

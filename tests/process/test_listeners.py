@@ -135,7 +135,7 @@ def create(address: str, *replicas: list[int]) -> None:
         name="t", num_partitions=-1, replication_factor=-1, assignments=assignments
     )
     message = CreateTopicsRequest(topics=[topic], timeout_ms=20_000)
-    (created,) = ask(address, CREATE_TOPICS, message, patience_s=30).topics
+    (created,) = ask(address, CREATE_TOPICS, message, timeout_s=30).topics
     assert created.error_code == 0, created
 
 
@@ -191,7 +191,7 @@ def test_a_coordinator_that_a_client_cannot_reach_is_not_available_to_it(
     message = FindCoordinatorRequest(coordinator_keys=keys)
 
     def found(address: str) -> dict[str, Any]:
-        answer = ask(address, FIND_COORDINATOR, message, patience_s=30)
+        answer = ask(address, FIND_COORDINATOR, message, timeout_s=30)
         return {
             each.key: (each.node_id, each.port, each.error_code) for each in answer.coordinators
         }

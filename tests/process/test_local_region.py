@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 pytestmark = pytest.mark.process
-PATIENCE_S = 20
+TIMEOUT_S = 20
 
 
 def _local(verb: str, directory: Path, *arguments: str) -> Any:
@@ -44,12 +44,12 @@ def test_three_nodes_are_one_region_and_go_on_without_any_of_them(directory: Pat
     assert west["bootstrap"] == ",".join(node["kafka"] for node in nodes)
     assert [node["id"] for node in nodes] == [1, 2, 3]
     admin = AdminClient({"bootstrap.servers": west["bootstrap"]})
-    admin.create_topics([NewTopic("t", 3, 3)])["t"].result(PATIENCE_S)
+    admin.create_topics([NewTopic("t", 3, 3)])["t"].result(TIMEOUT_S)
     assert set(_leaders(west["bootstrap"], "t").values()) == {1, 2, 3}
     for node in nodes:
         os.kill(node["pid"], signal.SIGKILL)
         others = [each["kafka"] for each in nodes if each is not node]
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while node["id"] in _leaders(others[0], "t").values():
             assert time.monotonic() < deadline
         told = _local("up", directory, "--region", "west", "--nodes", "3", "--racks", "a,b,c")

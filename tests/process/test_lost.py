@@ -13,7 +13,7 @@ from tests.process.commands import CAUSEWAY, causeway
 from tests.process.ledger import create_topic
 from tests.process.nodes import NodeProcess
 
-PATIENCE_S = 90
+TIMEOUT_S = 90
 LINK, TOPIC, PARTITIONS, COPIED, LOST = "west-east", "orders", 2, 10, 7
 LOWER_BOUND = 3
 
@@ -32,13 +32,13 @@ class Pair:
         return node
 
     def at_east(self, *arguments: str) -> Any:
-        return causeway(*arguments, "--bootstrap-server", self.east.address, timeout=PATIENCE_S)
+        return causeway(*arguments, "--bootstrap-server", self.east.address, timeout=TIMEOUT_S)
 
     def lost(self, *arguments: str) -> tuple[int, Any]:
         command = [CAUSEWAY, "mirror", "lost", TOPIC, "--json", *arguments]
         command += ["--bootstrap-server", self.east.address]
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+            command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
         )
         return done.returncode, json.loads(done.stdout)
 
@@ -47,7 +47,7 @@ class Pair:
         for value in values:
             for partition in range(PARTITIONS):
                 producer.produce(TOPIC, value, partition=partition)
-        assert producer.flush(PATIENCE_S) == 0
+        assert producer.flush(TIMEOUT_S) == 0
 
     def wait_copied(self, count: int) -> None:
         while True:
@@ -111,9 +111,9 @@ def _check_restored(pair: Pair, values: list[str]) -> None:
     """The same, from the orphan store; then from nowhere, and it is not taken for nothing."""
     at_west = ("--bootstrap-server", pair.west.address)
     to_east = ("--source-bootstrap-server", pair.east.address)
-    causeway("link", "create", "back", *to_east, *at_west, timeout=PATIENCE_S)
+    causeway("link", "create", "back", *to_east, *at_west, timeout=TIMEOUT_S)
     restore = ("mirror", "truncate-and-restore", TOPIC, "--link", "back")
-    causeway(*restore, *at_west, timeout=PATIENCE_S)
+    causeway(*restore, *at_west, timeout=TIMEOUT_S)
     code, found = pair.lost()
     assert (code, found["lost_records"]) == (0, LOST * PARTITIONS)
     assert {each[4].partition("/")[0] for each in _held(found)} == {

@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as Position
 from confluent_kafka.admin import NewPartitions
 
-from tests.process.clusters import PARTITIONS, PATIENCE_S, RECORDS, Cluster, until
+from tests.process.clusters import PARTITIONS, RECORDS, TIMEOUT_S, Cluster, until
 
 EXCLUDED, INCLUDED = (
     "min.insync.replicas",
@@ -240,12 +240,12 @@ def test_create_partitions(clusters: Clusters) -> None:
     assert backup.link("wider", primary, **flow("", wider="INCLUDE")).is_success
     until(lambda: backup.topics("wider") == {"wider": PARTITIONS})
     grown = primary.admin.create_partitions([NewPartitions("wider", PARTITIONS + 1)])
-    grown["wider"].result(PATIENCE_S)
+    grown["wider"].result(TIMEOUT_S)
     until(lambda: backup.topics("wider") == {"wider": PARTITIONS + 1})
     primary.produce("wider", [PARTITIONS])
     place = Position("wider", PARTITIONS)
     consumer = Consumer({"bootstrap.servers": backup.node.address, "group.id": "asking"})
-    until(lambda: consumer.get_watermark_offsets(place, PATIENCE_S) == (0, RECORDS))
+    until(lambda: consumer.get_watermark_offsets(place, TIMEOUT_S) == (0, RECORDS))
     consumer.close()
     backup.unlink("wider")
 

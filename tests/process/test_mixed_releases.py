@@ -54,7 +54,7 @@ from tests.process.releases import CREATE_TOPICS_NEXT, ROOT, environment, next_r
 
 NODES, PARTITIONS, TOPIC = 3, 3, "orders"
 CLUSTER_ID = "AQIDBAUGBwgJCgsMDQ4PEA"
-PATIENCE_S = 60
+TIMEOUT_S = 60
 TOPIC_RESOURCE, SET = 2, 0
 # What an administrator may meet while nodes go and come: none of these says that a request was not understood.
 PASSING = frozenset(
@@ -113,7 +113,7 @@ class ReleasedNode:
     def end(self, number: signal.Signals = signal.SIGTERM) -> None:
         if self._process is not None:
             self._process.send_signal(number)
-            self._process.wait(PATIENCE_S)
+            self._process.wait(TIMEOUT_S)
 
     def log(self) -> str:
         return self._log.read_text()
@@ -159,7 +159,7 @@ class MixedRegion:
             found[:] = [node for node in self.nodes if leads_the_quorum(node.controller)]
             return len(found) == 1
 
-        until(is_found, PATIENCE_S, lambda: "no controller is active")
+        until(is_found, TIMEOUT_S, lambda: "no controller is active")
         return found[0]
 
     def wait_in_sync(self, *topics: str) -> None:
@@ -170,7 +170,7 @@ class MixedRegion:
                 each.is_whole for node in self.nodes for each in placed(node.data, topics).values()
             )
 
-        until(is_whole, PATIENCE_S, lambda: [placed(node.data, topics) for node in self.nodes])
+        until(is_whole, TIMEOUT_S, lambda: [placed(node.data, topics) for node in self.nodes])
 
     def metadata(self, node: ReleasedNode) -> object:
         """Topics with their partitions and settings, and brokers, as one node has them."""
@@ -217,10 +217,10 @@ class Administrator:
 
     def close(self) -> None:
         self._stop.set()
-        self._thread.join(PATIENCE_S)
+        self._thread.join(TIMEOUT_S)
 
     def wait_for_more(self, count: int) -> None:
-        wanted, deadline = self.rounds + count, time.monotonic() + PATIENCE_S
+        wanted, deadline = self.rounds + count, time.monotonic() + TIMEOUT_S
         while self.rounds < wanted:
             assert time.monotonic() < deadline, f"{self.rounds} rounds, then {self.errors[-5:]}"
             assert not self._stop.wait(0.01)
@@ -307,7 +307,7 @@ def every_node_is_asked(region: MixedRegion, name: str) -> set[tuple[bool, bool]
 def administer(region: MixedRegion, node: ReleasedNode, name: str) -> None:
     """What is answered is in force at the node that was asked: each request builds on the one before."""
     create = CreatableTopic(name=name, num_partitions=2, replication_factor=NODES)
-    created = ask(node.data, (19, 7), CreateTopicsRequest(topics=[create]), patience_s=PATIENCE_S)
+    created = ask(node.data, (19, 7), CreateTopicsRequest(topics=[create]), timeout_s=TIMEOUT_S)
     assert [topic.error_code for topic in created.topics] == [0], created
     assert len(placed(node.data, [name])) == 2
     configs = [IncrementalAlterableConfig(name="retention.ms", config_operation=SET, value="777")]
@@ -318,24 +318,24 @@ def administer(region: MixedRegion, node: ReleasedNode, name: str) -> None:
         node.data,
         (44, 1),
         IncrementalAlterConfigsRequest(resources=[changed]),
-        patience_s=PATIENCE_S,
+        timeout_s=TIMEOUT_S,
     )
     assert [each.error_code for each in altered.responses] == [0], altered
     grow = CreatePartitionsRequest(
         topics=[CreatePartitionsTopic(name=name, count=3, assignments=None)], timeout_ms=10_000
     )
-    grown = ask(node.data, (37, 3), grow, patience_s=PATIENCE_S)
+    grown = ask(node.data, (37, 3), grow, timeout_s=TIMEOUT_S)
     assert [each.error_code for each in grown.results] == [0], grown
     assert len(placed(node.data, [name])) == 3
     wanted = MetadataRequest(topics=[MetadataRequestTopic(name=f"{name}-auto")])
-    known = ask(node.data, (3, 12), wanted, patience_s=PATIENCE_S)
+    known = ask(node.data, (3, 12), wanted, timeout_s=TIMEOUT_S)
     assert [topic.error_code for topic in known.topics] == [0], known
     granted = ask(
-        node.data, (22, 4), InitProducerIdRequest(transactional_id=None), patience_s=PATIENCE_S
+        node.data, (22, 4), InitProducerIdRequest(transactional_id=None), timeout_s=TIMEOUT_S
     )
     assert granted.error_code == 0 and granted.producer_id >= 0
     gone = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=10_000)
-    deleted = ask(node.data, (20, 6), gone, patience_s=PATIENCE_S)
+    deleted = ask(node.data, (20, 6), gone, timeout_s=TIMEOUT_S)
     assert [each.error_code for each in deleted.responses] == [0], deleted
     assert placed(node.data, [name]) == {}
 
@@ -344,7 +344,7 @@ def put_a_document(active: ReleasedNode, name: str) -> None:
     """As a node of this release forwards it for a link, in the version that both releases have."""
     command = PutDocuments((DocumentChange(kind="test", name=name, body=b"x", expected_version=0),))
     request = Request(0, PUT_DOCUMENTS.api_key, 0, None, "", PUT_DOCUMENTS.to_request(command))
-    envelope = ask(active.controller, (58, 0), enclose(request), patience_s=PATIENCE_S)
+    envelope = ask(active.controller, (58, 0), enclose(request), timeout_s=TIMEOUT_S)
     assert envelope.error_code == 0
     versions = PUT_DOCUMENTS.to_result(disclose_response(request, envelope))
     assert versions["test", name] > 0
@@ -357,7 +357,7 @@ def check_same(region: MixedRegion, ledger: Ledger) -> None:
     assert len(ledger.acknowledged) == ledger.written
     until(
         lambda: len({repr(region.metadata(node)) for node in region.nodes}) == 1,
-        PATIENCE_S,
+        TIMEOUT_S,
         lambda: [region.metadata(node) for node in region.nodes],
     )
     for node in region.nodes:

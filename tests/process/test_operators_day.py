@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, Producer
 from federation.cli import main
 
 pytestmark = pytest.mark.process
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 class Region:
@@ -66,7 +66,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Region]:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not holds():
         assert time.monotonic() < deadline
 
@@ -75,7 +75,7 @@ def produce(region: Region, topic: str, count: int) -> None:
     producer = Producer({"bootstrap.servers": region.bootstrap, "acks": "all"})
     for number in range(count):
         producer.produce(topic, str(number), partition=number % 2)
-    assert producer.flush(PATIENCE_S) == 0
+    assert producer.flush(TIMEOUT_S) == 0
 
 
 def test_a_topic_from_its_creation_to_its_end(region: Region) -> None:

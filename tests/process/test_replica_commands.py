@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from federation.cli import main
 
 pytestmark = pytest.mark.process
-PATIENCE_S = 30
+TIMEOUT_S = 30
 
 
 class Region:
@@ -55,7 +55,7 @@ def region(tmp_path: Path) -> Iterator[Region]:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not holds():
         assert time.monotonic() < deadline
 
@@ -68,11 +68,11 @@ def test_replicas_are_seen_and_moved(region: Region, tmp_path: Path) -> None:
     ]
     admin = AdminClient({"bootstrap.servers": region.bootstrap})
     for created in admin.create_topics(placed).values():
-        created.result(PATIENCE_S)
+        created.result(TIMEOUT_S)
     producer = Producer({"bootstrap.servers": region.bootstrap, "acks": "all"})
     for number in range(100):
         producer.produce("orders", str(number))
-    assert producer.flush(PATIENCE_S) == 0
+    assert producer.flush(TIMEOUT_S) == 0
 
     code, told = region.run("replica", "status", "--topics", "orders,alone")
     assert (code, told["silent"]) == (0, [])
@@ -82,7 +82,7 @@ def test_replicas_are_seen_and_moved(region: Region, tmp_path: Path) -> None:
     assert (leader["is_leader"], leader["log_end_offset"], leader["lag"]) == (True, 100, 0)
     assert (follower["log_end_offset"], follower["lag"], follower["is_in_isr"]) == (100, 0, True)
     assert follower["is_caught_up"]
-    assert 0 <= follower["last_fetch_lag_ms"] < PATIENCE_S * 1_000
+    assert 0 <= follower["last_fetch_lag_ms"] < TIMEOUT_S * 1_000
 
     plan = str(tmp_path / "plan.json")
     named = ("--reassignment-json-file", plan)

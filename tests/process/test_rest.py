@@ -16,7 +16,7 @@ from tests.process.commands import causeway
 from tests.process.ledger import create_topic
 from tests.process.nodes import NodeProcess
 
-PATIENCE_S = 90
+TIMEOUT_S = 90
 LINK, TOPIC, PARTITIONS = "west-east", "orders", 3
 DOCUMENTED = {
     "/links": {"get", "post"},
@@ -49,7 +49,7 @@ class Rest:
         self.node.start()
         self.root = f"http://{self.node.told['rest']}"
         self.client = httpx.Client(
-            base_url=f"{self.root}/kafka/v3/clusters/{cluster_id}", timeout=PATIENCE_S
+            base_url=f"{self.root}/kafka/v3/clusters/{cluster_id}", timeout=TIMEOUT_S
         )
 
     def get(self, path: str, **query: Any) -> Any:
@@ -72,7 +72,7 @@ class Rest:
         assert answer.status_code == expected, answer.text
 
     def wait(self, is_so: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while not is_so():
             assert time.monotonic() < deadline
 
@@ -80,7 +80,7 @@ class Rest:
         return str(self.get(f"/links/{LINK}/mirrors/{TOPIC}")["mirror_status"])
 
     def at_command_line(self, *arguments: str) -> Any:
-        return causeway(*arguments, "--bootstrap-server", self.node.address, timeout=PATIENCE_S)
+        return causeway(*arguments, "--bootstrap-server", self.node.address, timeout=TIMEOUT_S)
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def produce(region: Rest, count: int) -> None:
     producer = Producer({"bootstrap.servers": region.node.address})
     for number in range(count * PARTITIONS):
         producer.produce(TOPIC, str(number).encode(), partition=number % PARTITIONS)
-    assert producer.flush(PATIENCE_S) == 0
+    assert producer.flush(TIMEOUT_S) == 0
 
 
 def linked(west: Rest, east: Rest) -> None:

@@ -19,7 +19,7 @@ from tests.process.test_linked_regions import (
     LINK,
     NODES,
     PARTITIONS,
-    PATIENCE_S,
+    TIMEOUT_S,
     TOPIC,
     LinkedRegions,
     segments,
@@ -43,7 +43,7 @@ def regions(tmp_path: Path) -> Iterator[LinkedRegions]:
 
 
 def at_west(regions: LinkedRegions, *arguments: str) -> Any:
-    return causeway(*arguments, "--bootstrap-server", regions.west.bootstrap, timeout=PATIENCE_S)
+    return causeway(*arguments, "--bootstrap-server", regions.west.bootstrap, timeout=TIMEOUT_S)
 
 
 def fail_over_under_load(regions: LinkedRegions) -> Ledger:

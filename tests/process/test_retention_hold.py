@@ -11,7 +11,7 @@ from tests.process.commands import causeway
 from tests.process.ledger import create_topic
 from tests.process.nodes import NodeProcess
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 LINK = "west-east"
 RETENTION_MS = 3_000
 SETTINGS = {"log.retention.check.interval.ms": 500, "log.segment.bytes": 1 << 20}
@@ -37,30 +37,28 @@ def produce(node: NodeProcess, topic: str, count: int) -> None:
     for _ in range(count):
         producer.produce(topic, VALUE, partition=0)
         producer.poll(0)
-    assert producer.flush(PATIENCE_S) == 0
+    assert producer.flush(TIMEOUT_S) == 0
 
 
 def watermarks(node: NodeProcess, topic: str) -> tuple[int, int]:
     """The first offset and the high watermark."""
     consumer = Consumer({"bootstrap.servers": node.address, "group.id": "looks"})
     try:
-        found: tuple[int, int] = consumer.get_watermark_offsets(
-            TopicPartition(topic, 0), PATIENCE_S
-        )
+        found: tuple[int, int] = consumer.get_watermark_offsets(TopicPartition(topic, 0), TIMEOUT_S)
         return found
     finally:
         consumer.close()
 
 
 def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not is_so():
         assert time.monotonic() < deadline
 
 
 def ask(node: NodeProcess, *arguments: str) -> dict[str, object]:
     found: dict[str, object] = causeway(
-        *arguments, "--bootstrap-server", node.address, timeout=PATIENCE_S
+        *arguments, "--bootstrap-server", node.address, timeout=TIMEOUT_S
     )
     return found
 

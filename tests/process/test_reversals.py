@@ -18,7 +18,7 @@ from tests.process.test_linked_regions import (
     LINK,
     NODES,
     PARTITIONS,
-    PATIENCE_S,
+    TIMEOUT_S,
     TOPIC,
     LinkedRegions,
     segments,
@@ -42,7 +42,7 @@ def regions(tmp_path: Path) -> Iterator[LinkedRegions]:
 
 
 def at(region: Members, *arguments: str) -> Any:
-    return causeway(*arguments, "--bootstrap-server", region.bootstrap, timeout=2 * PATIENCE_S)
+    return causeway(*arguments, "--bootstrap-server", region.bootstrap, timeout=2 * TIMEOUT_S)
 
 
 def status(region: Members) -> str:
@@ -56,7 +56,7 @@ def check_lineage(regions: LinkedRegions) -> None:
         for region in (regions.west, regions.east)
         for argument in ("--bootstrap-server", region.bootstrap)
     ]
-    told = causeway("lineage", TOPIC, *servers, "--partition", "0", timeout=PATIENCE_S)
+    told = causeway("lineage", TOPIC, *servers, "--partition", "0", timeout=TIMEOUT_S)
     west, east = (each["cluster_id"] for each in told["regions"])
     (root,) = told["partitions"]
     writers = [each["writer"] for each in root["ranges"]]

@@ -18,7 +18,7 @@ from tests.process.hosts import Hosts, Namespaces
 from tests.process.storm import check_equal
 
 NODES, REPLICAS = 3, 3
-PATIENCE_S = 120
+TIMEOUT_S = 120
 LINK = "west-east"
 
 
@@ -61,7 +61,7 @@ class FarRegion(NodesRegion):
 
     def at(self, *arguments: str) -> Any:
         """What a command of an operator of this region answers."""
-        return causeway(*arguments, "--bootstrap-server", self.bootstrap, timeout=PATIENCE_S)
+        return causeway(*arguments, "--bootstrap-server", self.bootstrap, timeout=TIMEOUT_S)
 
     def leader(self, topic: str, partition: int) -> Node:
         """Waits until it has one that runs."""
@@ -72,7 +72,7 @@ class FarRegion(NodesRegion):
             found[:] = [leader] if leader is not None and leader.is_running else []
             return len(found) > 0
 
-        until(is_led, PATIENCE_S, lambda: f"{topic}-{partition} has no leader in {self.name}")
+        until(is_led, TIMEOUT_S, lambda: f"{topic}-{partition} has no leader in {self.name}")
         return found[0]
 
     def status(self, topic: str) -> str:
@@ -93,7 +93,7 @@ class FarRegion(NodesRegion):
         return {one["partition"]: one["local_log_end_offset"] for one in lags}
 
     def wait(self, is_so: Callable[[], bool]) -> None:
-        until(is_so, PATIENCE_S, lambda: f"{self.name} does not come to it")
+        until(is_so, TIMEOUT_S, lambda: f"{self.name} does not come to it")
 
 
 class Proxies:

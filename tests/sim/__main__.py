@@ -22,10 +22,10 @@ from tests.sim.linked.retention import RetentionRun
 from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
+from tests.sim.linked.scenario import compacting_everywhere
 from tests.sim.linked.steps import Crash, Manner, Victim
 from tests.sim.linked.transitions import TRANSITIONS, TransitionRun
 from tests.sim.linked.unclean import UncleanRun
-from tests.sim.linked.weather import compacting_everywhere
 from tests.sim.regions.compaction import compacting
 from tests.sim.regions.runs import RegionRun
 from tests.sim.runs import Run
@@ -136,7 +136,7 @@ def _run(seed: int, kind: str, make: MakeRun, *, trace: bool) -> bool:
         outcome = run.execute()
     except Exception as error:
         print(f"seed {seed} FAILED: {error}")
-        print(f"  weather: {run.weather.describe()}")
+        print(f"  scenario: {run.scenario.describe()}")
         print(f"  again:   python -m tests.sim {kind}--seed {seed} --trace")
         if not trace:
             traceback.print_exc(limit=-4)

@@ -4,13 +4,13 @@ from typing import Protocol
 
 from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.ids import TopicPartition
-from tests.sim import court
+from tests.sim import checking
 from tests.sim.disks import Disk
 from tests.sim.evidence import Chronicle, Region
 from tests.sim.network import Network
 from tests.sim.nodes import Node
-from tests.sim.testimony import Statements
-from tests.sim.weather import Crashes, Weather
+from tests.sim.scenario import Crashes, Scenario
+from tests.sim.statements import Statements
 from tests.sim.world import World
 
 SOURCE, DESTINATION = "west", "east"
@@ -28,18 +28,18 @@ class Drainable(Protocol):
 class Federation:
     """`west` is linked to `east`. Clients live in `home`: the source until the operator moves them."""
 
-    def __init__(self, world: World, weather: Weather) -> None:
+    def __init__(self, world: World, scenario: Scenario) -> None:
         self.world = world
-        self.weather = weather
-        self.network = Network(world, weather)
-        self.evidence = court.Evidence(
-            testimony=Statements(),
+        self.scenario = scenario
+        self.network = Network(world, scenario)
+        self.evidence = checking.Evidence(
+            statements=Statements(),
             chronicle=Chronicle(),
             regions={},
             source=SOURCE,
             destination=DESTINATION,
-            durable=weather.crashes is not Crashes.UNSYNCED,
-            retains=weather.retention_bytes < 0,
+            durable=scenario.crashes is not Crashes.UNSYNCED,
+            retains=scenario.retention_bytes < 0,
         )
         self.nodes: dict[str, Node] = {}
         for number, region in enumerate((SOURCE, DESTINATION), 1):
@@ -52,16 +52,16 @@ class Federation:
     def _node(self, region: str, number: int) -> Node:
         disk = Disk(lambda path, data: self._witness(region, path, data))
         self.evidence.regions[region] = Region(region, disk)
-        config = settings(region, number, self.weather)
-        return Node(self.world, self.network, self.weather, region, config, disk)
+        config = settings(region, number, self.scenario)
+        return Node(self.world, self.network, self.scenario, region, config, disk)
 
     def _witness(self, region: str, path: str, data: bytes) -> None:
         for partition, batch in self.evidence.chronicle.witness(region, path, data):
-            court.hear_write(self.evidence, region, partition, batch)
+            checking.check_write(self.evidence, region, partition, batch)
 
     @property
-    def testimony(self) -> Statements:
-        return self.evidence.testimony
+    def statements(self) -> Statements:
+        return self.evidence.statements
 
     @property
     def source(self) -> Node:
@@ -74,12 +74,12 @@ class Federation:
     @property
     def home(self) -> Node:
         """Where producers and groups live now."""
-        return self.destination if self.testimony.moved else self.source
+        return self.destination if self.statements.moved else self.source
 
     @property
     def holding(self) -> bool:
         """Producers finish what they have and begin nothing."""
-        return self.stopping or (self.testimony.planned and not self.testimony.moved)
+        return self.stopping or (self.statements.planned and not self.statements.moved)
 
     @property
     def drained(self) -> bool:
@@ -88,12 +88,12 @@ class Federation:
 
     def partitions(self) -> list[TopicPartition]:
         """Those that the topic has, as the operator knows."""
-        return [TopicPartition(TOPIC, index) for index in range(self.testimony.partition_count)]
+        return [TopicPartition(TOPIC, index) for index in range(self.statements.partition_count)]
 
 
-def settings(region: str, number: int, weather: Weather) -> BrokerConfig:
+def settings(region: str, number: int, scenario: Scenario) -> BrokerConfig:
     """Small numbers, so that rolls, snapshots and checkpoints come often."""
-    synced = {"log.flush.interval.messages": 1} if weather.crashes is Crashes.POWER else {}
+    synced = {"log.flush.interval.messages": 1} if scenario.crashes is Crashes.POWER else {}
     return from_settings(
         {
             "node.id": number,

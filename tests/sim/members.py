@@ -22,7 +22,7 @@ class GroupMember(Membership):
         super().__init__(name)
         self._federation = federation
         self._world = federation.world
-        self._testimony = federation.testimony
+        self._statements = federation.statements
         self._rng = federation.world.rng(name)
         self._client = Client(federation.world, federation.network, name)
         self._node = federation.source
@@ -67,7 +67,7 @@ class GroupMember(Membership):
                 raise Lost
             partition = TopicPartition(TOPIC, item.partition_index)
             self._positions[partition] = max(item.committed_offset, 0)
-            self._testimony.found_offset(
+            self._statements.found_offset(
                 self._node.region, self.name, partition, item.committed_offset
             )
 
@@ -87,5 +87,5 @@ class GroupMember(Membership):
 
     async def _commit(self) -> None:
         for partition, offset in self._positions.items():
-            self._testimony.tries_commit(self._node.region, self.name, partition, offset)
+            self._statements.tries_commit(self._node.region, self.name, partition, offset)
         await self._commit_all(self._positions)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from random import Random
 
 from tests.kernel.timeline import Act
-from tests.sim.weather import Climate
+from tests.sim.scenario import CommonScenario
 from tests.sim.world import World
 
 KEEPALIVE_MS = 20_000  # how long a half-open connection goes unnoticed by whoever only listens
@@ -76,15 +76,15 @@ class Pipe:
 
 
 class Network:
-    """All pipes, and the weather between places."""
+    """All pipes, and the latency between places."""
 
-    def __init__(self, world: World, weather: Climate) -> None:
+    def __init__(self, world: World, scenario: CommonScenario) -> None:
         self.world = world
         self.rng: Random = world.rng("network")
         self.calm = False
         self.regions: dict[str, str] = {}  # of places; clients are in none, and near to all
         self.wan_ms = 0  # what a path between two regions takes longer
-        self._weather = weather
+        self._scenario = scenario
         self._pipes: dict[Pipe, None] = {}
         self._blocked: dict[tuple[str, str], int] = {}  # from, to -> until when
 
@@ -98,8 +98,8 @@ class Network:
 
     def arrival(self, one: str, other: str) -> int:
         """When what leaves now arrives."""
-        delay = 1 + int(self.rng.random() * self._weather.latency_ms)
-        if not self.calm and self.rng.random() < self._weather.spike_rate:
+        delay = 1 + int(self.rng.random() * self._scenario.latency_ms)
+        if not self.calm and self.rng.random() < self._scenario.spike_rate:
             delay += self.rng.randrange(50, 1500)
         if self._are_far(one, other):
             delay += self.wan_ms

@@ -33,7 +33,7 @@ from tests.sim.links import Streams
 from tests.sim.listeners import Listener
 from tests.sim.network import Network
 from tests.sim.peers import Peers
-from tests.sim.weather import Climate
+from tests.sim.scenario import CommonScenario
 from tests.sim.world import World
 
 WRITES_A_SYNC = 20  # the page cache takes as many while a disk syncs once
@@ -53,7 +53,7 @@ class Node:
         self,
         world: World,
         network: Network,
-        weather: Climate,
+        scenario: CommonScenario,
         region: str,
         config: BrokerConfig,
         disk: Disk,
@@ -75,7 +75,7 @@ class Node:
         self.on_end: Callable[[], None] = lambda: None
         self.on_word: Callable[[], None] = lambda: None  # someone heard what they will rely on
         self.on_change: Callable[[Changed], None] = lambda change: None
-        self._weather = weather
+        self._scenario = scenario
         self._rng: Random = world.rng(f"node {self.place}")
         self._frozen_until = 0
         self._waiting: list[tuple[int, Callable[[], None]]] = []  # each in its life
@@ -88,9 +88,9 @@ class Node:
         assert not self.alive
         self.life += 1
         self.alive, self.has_power, self.up, self.is_ready = True, True, False, False
-        skew = self._rng.randrange(-self._weather.skew_ms, self._weather.skew_ms + 1)
+        skew = self._rng.randrange(-self._scenario.skew_ms, self._scenario.skew_ms + 1)
         self._born, self._clock_at_birth = self.world.now, self.world.now + skew
-        self._rate = 1 + self._rng.uniform(-self._weather.drift, self._weather.drift)
+        self._rate = 1 + self._rng.uniform(-self._scenario.drift, self._scenario.drift)
         self._events: deque[Any] = deque()
         self._feeding = False
         self._timer_due: Instant | None = None
@@ -112,7 +112,7 @@ class Node:
         self._background = BackgroundWork(
             self._storage,
             self.world.rng(f"{self.place} {life} digests"),
-            delay_ms=lambda: self._weather.sync_ms,
+            delay_ms=lambda: self._scenario.sync_ms,
             later=lambda delay, act: self.world.after(
                 delay, lambda: self.when_awake(life, lambda: self._guarded(act))
             ),
@@ -272,7 +272,7 @@ class Node:
             self._perform(effect, now)
 
     def _killed_midway(self) -> None:
-        if self._weather.crashes.value == "kill":
+        if self._scenario.crashes.value == "kill":
             self._end("is killed midway", silently=False)
         else:
             self._end("loses power midway", silently=True)
@@ -327,7 +327,7 @@ class Node:
         write = self._storage.begin_write(partition)
         if self._rng.random() < 0.5:
             write.run()
-        life, delay = self.life, self._rng.randrange(0, self._weather.sync_ms // WRITES_A_SYNC + 1)
+        life, delay = self.life, self._rng.randrange(0, self._scenario.sync_ms // WRITES_A_SYNC + 1)
         end = partial(self._end_write, partition, write)
         self.world.after(delay, lambda: self.when_awake(life, lambda: self._guarded(end)))
 
@@ -349,7 +349,7 @@ class Node:
         self._syncing[partition] = None
         work = self._storage.begin_sync(partition)
         done = work() if self._rng.random() < 0.5 else None
-        life, delay = self.life, self._rng.randrange(0, self._weather.sync_ms + 1)
+        life, delay = self.life, self._rng.randrange(0, self._scenario.sync_ms + 1)
         end = partial(self._finish_sync, partition, done or work)
         self.world.after(delay, lambda: self.when_awake(life, lambda: self._guarded(end)))
 

@@ -1,4 +1,4 @@
-"""The operator: makes topics, a link and its mirror, changes things in bad weather, in the end promotes or fails over.
+"""The operator: makes topics, a link and its mirror, changes things under faults, in the end promotes or fails over.
 
 Asks again until the answer is the wanted one, as a person with a script does; an answer may be lost with its process.
 """
@@ -60,8 +60,8 @@ class Operator:
     def __init__(self, federation: Federation, storm: Storm) -> None:
         self._federation = federation
         self._world = federation.world
-        self._weather = federation.weather
-        self._testimony = federation.testimony
+        self._scenario = federation.scenario
+        self._statements = federation.statements
         self._storm = storm
         self._rng = federation.world.rng("operator")
         self._clients = {
@@ -109,14 +109,14 @@ class Operator:
         """Hear about the mirror."""
         answer = await self._link(DescribeMirror(TOPIC))
         if answer is not None and not isinstance(answer, LinkRefusal):
-            self._testimony.mirror = answer
+            self._statements.mirror = answer
 
     async def watch(self) -> None:
         """Keep hearing about the mirror; what was paused by a request that seemed to fail is resumed."""
         while True:
             await self.describe()
-            shown = self._testimony.mirror.shown if self._testimony.mirror else None
-            if shown is MirrorState.PAUSED and not self._testimony.ending_asked:
+            shown = self._statements.mirror.shown if self._statements.mirror else None
+            if shown is MirrorState.PAUSED and not self._statements.ending_asked:
                 await self._link(self._verb("resume"))
             if shown is MirrorState.LINK_PAUSED:
                 await self._link(RESUME_LINK)
@@ -125,14 +125,14 @@ class Operator:
     # --- the beginning ---
 
     async def prepare(self) -> None:
-        """A topic, before the weather turns."""
+        """A topic, before the faults begin."""
         configs = {
-            "internal.segment.bytes": self._weather.segment_bytes,
-            "retention.bytes": self._weather.retention_bytes,
+            "internal.segment.bytes": self._scenario.segment_bytes,
+            "retention.bytes": self._scenario.retention_bytes,
         }
         topic = CreatableTopic(
             name=TOPIC,
-            num_partitions=self._weather.partitions,
+            num_partitions=self._scenario.partitions,
             replication_factor=1,
             configs=[
                 CreatableTopicConfig(name=name, value=str(value)) for name, value in configs.items()
@@ -143,31 +143,31 @@ class Operator:
             request = CreateTopicsRequest(topics=[topic])
             answer = await self._kafka(self._federation.source, CREATE_TOPICS, request)
         assert answer.topics[0].error_code == 0, answer
-        self._testimony.partition_count = self._weather.partitions
+        self._statements.partition_count = self._scenario.partitions
 
     async def mirror(self) -> None:
         """A link and a mirror of the topic, sooner or later."""
         await self._world.sleep(self._rng.choice((0, 0, 2_000)))
-        configs = {**LINK_CONFIGS, "mirror.hole.policy": self._weather.hole_policy}
-        if self._weather.latest:
+        configs = {**LINK_CONFIGS, "mirror.hole.policy": self._scenario.hole_policy}
+        if self._scenario.latest:
             configs["mirror.start.offset.spec"] = "latest"
         await self._until(CreateLink(name=LINK, configs=configs), "CLUSTER_LINK_EXISTS")
-        self._testimony.mirror_asked = True
+        self._statements.mirror_asked = True
         await self._until(CreateMirror(link=LINK, mirror_topic=TOPIC), "TOPIC_ALREADY_EXISTS")
-        while self._testimony.mirror is None or not self._testimony.mirror.lags:
+        while self._statements.mirror is None or not self._statements.mirror.lags:
             await self.describe()
 
-    # --- in bad weather ---
+    # --- under faults ---
 
     def begin_meddling(self) -> None:
         """Change things while they run, until the ending."""
         self._meddled = self._world.spawn(self._meddle())
 
     async def _meddle(self) -> None:
-        acts = [self._trim] if self._weather.trims else []
-        acts += [self._grow] if self._weather.grows else []
-        acts += [self._pause_mirror, self._pause_link] if self._weather.pauses else []
-        while acts and not self._testimony.ending_asked and not self._federation.stopping:
+        acts = [self._trim] if self._scenario.trims else []
+        acts += [self._grow] if self._scenario.grows else []
+        acts += [self._pause_mirror, self._pause_link] if self._scenario.pauses else []
+        while acts and not self._statements.ending_asked and not self._federation.stopping:
             await self._world.sleep(self._rng.randrange(300, 3_000))
             await self._rng.choice(acts)()
 
@@ -178,20 +178,20 @@ class Operator:
         may, can't tell that a batch below was stored, and a retry of it is out of order there, as in Kafka.
         """
         partition = self._rng.choice(self._federation.partitions())
-        if self._weather.idempotent:
-            held = self._testimony.told_end(SOURCE, partition)
+        if self._scenario.idempotent:
+            held = self._statements.told_end(SOURCE, partition)
         else:
             held = Region(SOURCE, self._federation.source.disk).end(partition)
         offset = self._rng.randrange(0, held + 1)
-        self._testimony.tries_trim(SOURCE, partition, offset)
+        self._statements.tries_trim(SOURCE, partition, offset)
         asked = DeleteRecordsPartition(partition_index=partition.partition, offset=offset)
         topic = DeleteRecordsTopic(name=TOPIC, partitions=[asked])
         request = DeleteRecordsRequest(topics=[topic], timeout_ms=1_000)
         await self._kafka(self._federation.source, DELETE_RECORDS, request)
 
     async def _grow(self) -> None:
-        if self._testimony.partition_count < self._weather.partitions + 2:
-            await self._grow_to(self._federation.source, self._testimony.partition_count + 1)
+        if self._statements.partition_count < self._scenario.partitions + 2:
+            await self._grow_to(self._federation.source, self._statements.partition_count + 1)
 
     async def _grow_to(self, node: Node, count: int) -> bool:
         """Whether the topic has so many partitions now; that it has as many already is an error to Kafka."""
@@ -200,7 +200,7 @@ class Operator:
         done = (KafkaError.NONE, KafkaError.INVALID_PARTITIONS)
         if answer is None or answer.results[0].error_code not in done:
             return False
-        self._testimony.partition_count = count
+        self._statements.partition_count = count
         return True
 
     async def _pause_mirror(self) -> None:
@@ -220,13 +220,13 @@ class Operator:
 
     async def end(self, how: str) -> None:
         """Move everything to the destination: promote, failover, or failover after the source has gone for good."""
-        self._testimony.ending_asked = True
+        self._statements.ending_asked = True
         await self._meddled
         if how == "disaster":
             self._storm.lose(self._federation.source)
         if how == "promote":
-            self._testimony.planned = self._rng.random() < 0.5
-        while self._testimony.planned and not self._federation.drained:
+            self._statements.planned = self._rng.random() < 0.5
+        while self._statements.planned and not self._federation.drained:
             await self._world.sleep(100)
         while self._state is not MirrorState.STOPPED:
             failed = self._state is MirrorState.FAILED
@@ -237,20 +237,20 @@ class Operator:
             await self._world.sleep(500)
             await self.describe()
         await self._complete()
-        self._testimony.moved = True
+        self._statements.moved = True
         self._world.note("operator", "moves the clients")
 
     async def _complete(self) -> None:
         """Partitions that the mirror had not followed yet are made here."""
-        cut = self._testimony.cut
+        cut = self._statements.cut
         assert cut is not None
-        wanted = self._testimony.partition_count
+        wanted = self._statements.partition_count
         while len(cut) < wanted and not await self._grow_to(self._federation.destination, wanted):
             await self._world.sleep(200)
 
     @property
     def _state(self) -> MirrorState | None:
-        mirror = self._testimony.mirror
+        mirror = self._statements.mirror
         return mirror.record.state if mirror is not None else None
 
 

@@ -24,7 +24,7 @@ from brokers.wire.messages.produce import (
 from brokers.wire.messages.producers import InitProducerIdRequest
 from tests.sim.clients import ANSWER_MS, Client
 from tests.sim.federation import Federation
-from tests.sim.testimony import Acknowledged, Place
+from tests.sim.statements import Acknowledged, Place
 from tests.sim.world import Promise
 
 PRODUCE, INIT_PRODUCER_ID = 0, 22
@@ -78,7 +78,7 @@ class Producer:
         self._idempotent = idempotent
         self._sending: dict[TopicPartition, Sending] = {}
         self._count = 0
-        federation.testimony.idempotent[name] = idempotent
+        federation.statements.idempotent[name] = idempotent
 
     @property
     def drained(self) -> bool:
@@ -129,7 +129,7 @@ class Producer:
                 values.append(
                     b"%s:%d:%s" % (self.name.encode(), self._count, b"x" * self._rng.randrange(80))
                 )
-                self._federation.testimony.sent[values[-1]] = None
+                self._federation.statements.sent[values[-1]] = None
             batch = Unacknowledged(values, -1)
             sending.number(batch)
             sending.pending.append(batch)
@@ -205,7 +205,7 @@ class Producer:
     ) -> None:
         for delta, value in enumerate(batch.values):
             place = Place(self._node.region, partition, base_offset + delta)
-            self._federation.testimony.acknowledged.append(Acknowledged(value, place))
+            self._federation.statements.acknowledged.append(Acknowledged(value, place))
 
     def _on_refused(
         self, partition: TopicPartition, batch: Unacknowledged, item: PartitionProduceResponse
@@ -216,16 +216,16 @@ class Producer:
             return
         # The region has lost what came before this batch: after a cut, or a power cut without syncs, that is the deal.
         evidence, sending = self._federation.evidence, self._sending[partition]
-        testimony = evidence.testimony
+        statements = evidence.statements
         if not evidence.durable or (
-            testimony.moved and evidence.in_a_hole(partition, batch.values[0])
+            statements.moved and evidence.in_a_hole(partition, batch.values[0])
         ):
             # What came after it may be there, of the producer id that is given up here: a mirror has what its source
             # lost, and what follows a hole without what lay in it.
-            testimony.renamed |= {value: None for each in sending.pending for value in each.values}
-        elif not testimony.moved:
+            statements.renamed |= {value: None for each in sending.pending for value in each.values}
+        elif not statements.moved:
             what = f"{self.name}: sequence {batch.sequence} of {partition} refused: {error.name}"
-            testimony.contradicts("P10", what)
+            statements.contradicts("P10", what)
         sending.producer_id = -1
 
 

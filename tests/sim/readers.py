@@ -21,7 +21,7 @@ from tests.sim.clients import Client
 from tests.sim.evidence import parse
 from tests.sim.federation import TOPIC, Federation
 from tests.sim.nodes import Node
-from tests.sim.testimony import Place
+from tests.sim.statements import Place
 
 FETCH, LIST_OFFSETS = 1, 2
 EARLIEST = -2
@@ -67,7 +67,7 @@ class Reader:
         self.name = name
         self._federation = federation
         self._world = federation.world
-        self._testimony = federation.testimony
+        self._statements = federation.statements
         self._rng = federation.world.rng(name)
         self._client = Client(federation.world, federation.network, name)
         self.node = node
@@ -111,7 +111,7 @@ class Reader:
             return
         if start < self.positions[partition] and self._federation.evidence.durable:
             stood = f"{self.name} stood at {self.positions[partition]} of {partition} in {self.node.region}"
-            self._testimony.contradicts("P3", f"{stood}, which is out of range and above {start}")
+            self._statements.contradicts("P3", f"{stood}, which is out of range and above {start}")
         self.positions[partition] = start
 
     def _read(self, partition: TopicPartition, data: PartitionData) -> None:
@@ -122,6 +122,6 @@ class Reader:
                     continue  # the batch that holds our position begins before it
                 place = Place(self.node.region, partition, offset)
                 if offset >= bound:
-                    self._testimony.contradicts("P3", f"{place} was read, above the bound {bound}")
-                self._testimony.was_read(place, value)
+                    self._statements.contradicts("P3", f"{place} was read, above the bound {bound}")
+                self._statements.was_read(place, value)
             self.positions[partition] = max(self.positions[partition], batch.next_offset)

@@ -1,26 +1,26 @@
-"""One run of one seed: bad weather while every write is watched, then calm, and everything must come to rest."""
+"""One run of one seed: faults while every write is watched, then calm, and everything must come to rest."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from linker.records.mirror_state import MirrorState
-from tests.sim import court
+from tests.sim import checking
 from tests.sim.evidence import Region, committed, log_start
 from tests.sim.federation import Federation
-from tests.sim.intruders import Intruder
+from tests.sim.foreign_writers import ForeignWriter
 from tests.sim.members import GroupMember
 from tests.sim.operators import Operator
 from tests.sim.producers import Producer
 from tests.sim.readers import Reader
+from tests.sim.scenario import draw
 from tests.sim.storms import Storm
-from tests.sim.weather import draw
 from tests.sim.world import START, Promise, World
 
 CALM_MS_MAX = 120_000  # a healed federation comes to rest in this time, or names what is stuck
 
 
 class Stuck(Exception):
-    """The weather is fine and something does not move."""
+    """No fault is under way and something does not move."""
 
 
 @dataclass
@@ -39,14 +39,14 @@ class Run:
 
     def __init__(self, seed: int, show: Callable[[str], None] | None = None) -> None:
         self.world = World(seed, show)
-        self.weather = draw(self.world.rng("weather"))
-        self.world.note("weather", self.weather.describe())
-        self.federation = Federation(self.world, self.weather)
+        self.scenario = draw(self.world.rng("weather"))
+        self.world.note("scenario", self.scenario.describe())
+        self.federation = Federation(self.world, self.scenario)
         self.storm = Storm(self.federation)
         self.operator = Operator(self.federation, self.storm)
         self.producers = [
-            Producer(self.federation, f"producer-{index}", idempotent=self.weather.idempotent)
-            for index in range(self.weather.producers)
+            Producer(self.federation, f"producer-{index}", idempotent=self.scenario.idempotent)
+            for index in range(self.scenario.producers)
         ]
         self.federation.producers += self.producers
         self.readers = [
@@ -54,17 +54,17 @@ class Run:
             for region, node in self.federation.nodes.items()
         ]
         self.members = [
-            GroupMember(self.federation, f"group-{index}") for index in range(self.weather.groups)
+            GroupMember(self.federation, f"group-{index}") for index in range(self.scenario.groups)
         ]
         self._ended: Promise | None = None
 
     def execute(self) -> Outcome:
         """Raises what was found."""
         self._begin()
-        half = self.weather.duration_ms // 2
+        half = self.scenario.duration_ms // 2
         self.storm.begin()
         self.world.run(self.world.now + half)
-        if self.weather.ending != "none":
+        if self.scenario.ending != "none":
             self._ended = self.world.spawn(self._end())
         self.world.run(self.world.now + half)
         self.storm.end()
@@ -83,7 +83,7 @@ class Run:
             raise Stuck("the federation was not set up")
         self._mirrored = self.world.spawn(self.operator.mirror())
         self.operator.begin_meddling()
-        self.world.spawn(Intruder(self.federation).run())
+        self.world.spawn(ForeignWriter(self.federation).run())
         clients: list[Producer | Reader | GroupMember] = [
             *self.producers,
             *self.readers,
@@ -94,7 +94,7 @@ class Run:
 
     async def _end(self) -> None:
         await self._mirrored
-        await self.operator.end(self.weather.ending)
+        await self.operator.end(self.scenario.ending)
 
     def _settle(self, missing: Callable[[], list[str]]) -> None:
         until = self.world.now + CALM_MS_MAX
@@ -108,7 +108,9 @@ class Run:
     def _pending(self) -> list[str]:
         if not self._mirrored.done:
             return ["the mirror is not made"]
-        return [f"{self.weather.ending} is pending"] if self._ended and not self._ended.done else []
+        return (
+            [f"{self.scenario.ending} is pending"] if self._ended and not self._ended.done else []
+        )
 
     def _missing(self) -> list[str]:
         missing = [f"{each.name} is not drained" for each in self.producers if not each.drained]
@@ -131,7 +133,7 @@ class Run:
 
     def _behind(self) -> list[str]:
         """How the mirror differs from its source."""
-        mirror = self.federation.testimony.mirror
+        mirror = self.federation.statements.mirror
         if mirror is None:
             return ["nobody knows the mirror's state"]
         state = mirror.record.state
@@ -173,11 +175,11 @@ class Run:
             for path, data in node.disk.everything():
                 self.world.digest(path.encode() + data)
         self.federation.evidence.audited_at = self.world.now
-        court.hear_end(self.federation.evidence)
+        checking.check_end(self.federation.evidence)
         return Outcome(
             self.world.trace_hash,
             self.world.steps,
             self.world.now - START,
-            len(self.federation.testimony.acknowledged),
+            len(self.federation.statements.acknowledged),
             sum(node.life for node in self.federation.nodes.values()),
         )

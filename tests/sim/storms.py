@@ -1,11 +1,11 @@
-"""Brings the weather over a federation, until it is told to end: then everything is repaired and stays so."""
+"""Injects a scenario's faults into a federation, until it is told to end: then everything is repaired and stays so."""
 
 from collections.abc import Callable
 
-from tests.sim import court
+from tests.sim import checking
 from tests.sim.federation import Federation
 from tests.sim.nodes import Node
-from tests.sim.weather import Crashes
+from tests.sim.scenario import Crashes
 
 
 class Storm:
@@ -14,7 +14,7 @@ class Storm:
     def __init__(self, federation: Federation) -> None:
         self._federation = federation
         self._world = federation.world
-        self._weather = federation.weather
+        self._scenario = federation.scenario
         self._rng = federation.world.rng("storm")
         self._raging = False
         self._lost: dict[str, None] = {}  # regions that do not come back
@@ -24,14 +24,14 @@ class Storm:
 
     def begin(self) -> None:
         self._raging = True
-        weather = self._weather
+        scenario = self._scenario
         for node in self._federation.nodes.values():
-            self._recur(weather.crash_mean_ms, lambda node=node: self._crash(node))
-            self._recur(weather.freeze_mean_ms, lambda node=node: self._freeze(node))
-            self._recur(weather.full_disk_mean_ms, lambda node=node: self._fill(node))
-            self._recur(weather.ailing_disk_mean_ms, lambda node=node: self._sicken(node))
-            self._recur(weather.cut_mean_ms, lambda node=node: self._cut(node))
-        self._recur(weather.block_mean_ms, self._block)
+            self._recur(scenario.crash_mean_ms, lambda node=node: self._crash(node))
+            self._recur(scenario.freeze_mean_ms, lambda node=node: self._freeze(node))
+            self._recur(scenario.full_disk_mean_ms, lambda node=node: self._fill(node))
+            self._recur(scenario.ailing_disk_mean_ms, lambda node=node: self._sicken(node))
+            self._recur(scenario.cut_mean_ms, lambda node=node: self._cut(node))
+        self._recur(scenario.block_mean_ms, self._block)
 
     def end(self) -> None:
         """Disks have room and are well, and who is down comes up."""
@@ -65,35 +65,35 @@ class Storm:
         if not node.alive:
             return
         draw = self._rng.random()
-        if draw < self._weather.clean_stops:
+        if draw < self._scenario.clean_stops:
             node.stop()
-        elif self._rng.random() < self._weather.midway:
+        elif self._rng.random() < self._scenario.midway:
             node.disk.fuse = self._rng.randrange(0, 30)
         else:
             self._finish(node)
 
     def _finish(self, node: Node) -> None:
         """Where machines lose power, processes die now and then too: the page cache outlives one and not the other."""
-        if self._weather.crashes is Crashes.KILL or self._rng.random() < 0.3:
+        if self._scenario.crashes is Crashes.KILL or self._rng.random() < 0.3:
             node.kill()
         else:
             node.cut_power()
 
     def _on_word(self, node: Node) -> None:
         """The worst moment to end is just after something was promised."""
-        if self._raging and self._rng.random() < self._weather.spite:
+        if self._raging and self._rng.random() < self._scenario.spite:
             life = node.life
             self._world.after(0, lambda: self._finish(node) if node.life == life else None)
 
     def _on_end(self, node: Node) -> None:
         self._world.after(
-            self._rng.randrange(1, self._weather.down_ms), lambda: self._restart(node)
+            self._rng.randrange(1, self._scenario.down_ms), lambda: self._restart(node)
         )
 
     def _restart(self, node: Node) -> None:
         if node.alive or node.region in self._lost:
             return
-        court.hear_restart(self._federation.evidence, node.region)
+        checking.check_restart(self._federation.evidence, node.region)
         node.start()
 
     def _freeze(self, node: Node) -> None:
@@ -117,7 +117,7 @@ class Storm:
             return
         pipe = self._rng.choice(pipes)
         half_open = (
-            self._rng.randrange(0, 2) if self._rng.random() < self._weather.half_open else None
+            self._rng.randrange(0, 2) if self._rng.random() < self._scenario.half_open else None
         )
         pipe.cut("reset", half_open=half_open)
 

@@ -12,10 +12,10 @@ from linker.answers import MirrorDescription
 from linker.records.hole_ledger import Hole, HoleCause
 from linker.records.mirror_record import Cut, CutKind, CutPartition, MirrorRecord
 from linker.records.mirror_state import MirrorState
-from tests.sim import court
+from tests.sim import checking
 from tests.sim.disks import Disk
 from tests.sim.evidence import Chronicle, Region, batches
-from tests.sim.testimony import Acknowledged, Place, Statements
+from tests.sim.statements import Acknowledged, Place, Statements
 from tests.sim.world import START
 
 PARTITION = TopicPartition("orders", 0)
@@ -27,11 +27,11 @@ class Scene:
     """West holds offsets 0 to 5 in three batches; east mirrored two, was cut at 4, and wrote one of its own."""
 
     def __init__(self) -> None:
-        self.testimony = Statements(
+        self.statements = Statements(
             idempotent={"p": True}, mirror_asked=True, ending_asked=True, moved=True
         )
-        self.evidence = court.Evidence(
-            testimony=self.testimony,
+        self.evidence = checking.Evidence(
+            statements=self.statements,
             chronicle=Chronicle(),
             regions={},
             source="west",
@@ -47,8 +47,8 @@ class Scene:
         self.write("east", 4, 5, b"p:100:")
         for offset in range(6):
             place = Place("west", PARTITION, offset)
-            self.testimony.acknowledged.append(Acknowledged(b"p:%d:" % offset, place))
-            self.testimony.was_read(place, b"p:%d:" % offset)
+            self.statements.acknowledged.append(Acknowledged(b"p:%d:" % offset, place))
+            self.statements.was_read(place, b"p:%d:" % offset)
         self.told(CUT)
 
     def _disk(self, region: str) -> Disk:
@@ -59,7 +59,7 @@ class Scene:
 
     def _witness(self, region: str, path: str, data: bytes) -> None:
         for partition, batch in self.evidence.chronicle.witness(region, path, data):
-            court.hear_write(self.evidence, region, partition, batch)
+            checking.check_write(self.evidence, region, partition, batch)
 
     def write(self, region: str, base: int, leader_epoch: int, *values: bytes) -> None:
         records = [NewRecord(key=None, value=value) for value in values]
@@ -99,15 +99,15 @@ class Scene:
             since=START,
             cut=None if cut is None else Cut(kind, START, (cut,)),
         )
-        self.testimony.mirror = MirrorDescription(
+        self.statements.mirror = MirrorDescription(
             record=record, shown=record.state, reason="", lags=(), holes=holes
         )
 
     def verdict(self) -> str:
         """The promise that is found broken; empty if none is."""
         try:
-            court.hear_end(self.evidence)
-        except court.Broken as broken:
+            checking.check_end(self.evidence)
+        except checking.Broken as broken:
             return broken.promise
         return ""
 
@@ -134,13 +134,13 @@ def test_without_syncs_a_power_cut_may_take_it(scene: Scene) -> None:
 
 def test_an_acknowledged_record_at_another_offset_breaks_p1(scene: Scene) -> None:
     place = Place("west", PARTITION, 3)
-    scene.testimony.acknowledged.append(Acknowledged(b"p:2:", place))
+    scene.statements.acknowledged.append(Acknowledged(b"p:2:", place))
     assert scene.verdict() == "P1"
 
 
 def test_a_batch_that_the_source_never_had_breaks_p2_at_once(scene: Scene) -> None:
-    scene.testimony.ending_asked = False
-    with pytest.raises(court.Broken, match=r"^P2"):
+    scene.statements.ending_asked = False
+    with pytest.raises(checking.Broken, match=r"^P2"):
         scene.write("east", 5, 0, b"p:7:")
 
 
@@ -162,31 +162,31 @@ def test_a_cut_through_a_batch_breaks_p2(scene: Scene) -> None:
 
 
 def test_a_record_that_was_read_and_is_gone_breaks_p3(scene: Scene) -> None:
-    scene.testimony.acknowledged.clear()
+    scene.statements.acknowledged.clear()
     scene.keep_only("west", 0, 2)
     assert scene.verdict() == "P3"
 
 
 def test_two_readers_who_saw_different_records_break_p3(scene: Scene) -> None:
-    scene.testimony.was_read(Place("west", PARTITION, 0), b"p:9:")
+    scene.statements.was_read(Place("west", PARTITION, 0), b"p:9:")
     assert scene.verdict() == "P3"
 
 
 def test_an_intruder_that_was_told_of_success_breaks_p4(scene: Scene) -> None:
-    scene.testimony.intrusions.append("intruder:1:")
+    scene.statements.foreign_writes.append("intruder:1:")
     assert scene.verdict() == "P4"
 
 
-def test_an_intruders_record_below_the_cut_breaks_p4(scene: Scene) -> None:
+def test_a_foreign_writers_record_below_the_cut_breaks_p4(scene: Scene) -> None:
     scene.keep_only("east", 0)
     scene.write("west", 2, 0, b"intruder:1:", b"p:3:")
     scene.write("east", 2, 0, b"intruder:1:", b"p:3:")
-    scene.testimony.acknowledged.clear()
-    scene.testimony.read.clear()
+    scene.statements.acknowledged.clear()
+    scene.statements.read.clear()
     assert scene.verdict() == "P4"
 
 
-def test_an_intruders_record_after_the_cut_is_as_good_as_any(scene: Scene) -> None:
+def test_a_foreign_writers_record_after_the_cut_is_as_good_as_any(scene: Scene) -> None:
     scene.write("east", 5, 5, b"intruder:1:")
     assert scene.verdict() == ""
 
@@ -213,86 +213,86 @@ def test_a_promotion_with_records_missing_breaks_p5(scene: Scene) -> None:
 
 
 def test_a_planned_promotion_below_its_sources_end_breaks_p5(scene: Scene) -> None:
-    scene.testimony.planned = True
+    scene.statements.planned = True
     scene.told(CUT, kind=CutKind.PROMOTE)
     assert scene.verdict() == "P5"
 
 
 def test_a_group_that_is_carried_past_the_mirrors_data_breaks_p6(scene: Scene) -> None:
-    scene.testimony.moved = False
-    scene.testimony.tries_commit("west", "readers", PARTITION, 6)
-    with pytest.raises(court.Broken, match=r"^P6"):
+    scene.statements.moved = False
+    scene.statements.tries_commit("west", "readers", PARTITION, 6)
+    with pytest.raises(checking.Broken, match=r"^P6"):
         scene.commit(6)
 
 
 def test_a_group_that_is_carried_past_its_own_commit_breaks_p6(scene: Scene) -> None:
-    scene.testimony.moved = False
-    scene.testimony.tries_commit("west", "readers", PARTITION, 2)
-    with pytest.raises(court.Broken, match=r"^P6"):
+    scene.statements.moved = False
+    scene.statements.tries_commit("west", "readers", PARTITION, 2)
+    with pytest.raises(checking.Broken, match=r"^P6"):
         scene.commit(3)
 
 
 def test_a_group_that_is_moved_up_to_where_a_mirror_starts_breaks_p6(scene: Scene) -> None:
     """A mirror that began at the latest offset lacks what the group has not read yet."""
-    scene.testimony.moved = False
-    scene.testimony.tries_commit("west", "readers", PARTITION, 2)
+    scene.statements.moved = False
+    scene.statements.tries_commit("west", "readers", PARTITION, 2)
     scene.start("east", 4)
-    with pytest.raises(court.Broken, match=r"^P6"):
+    with pytest.raises(checking.Broken, match=r"^P6"):
         scene.commit(4)
 
 
 def test_a_group_that_is_moved_by_others_once_it_lives_here_breaks_p6(scene: Scene) -> None:
-    scene.testimony.tries_commit("east", "readers", PARTITION, 4)
+    scene.statements.tries_commit("east", "readers", PARTITION, 4)
     scene.commit(4)
-    with pytest.raises(court.Broken, match=r"^P6"):
+    with pytest.raises(checking.Broken, match=r"^P6"):
         scene.commit(3)
 
 
 def test_data_that_a_crash_took_from_under_a_group_breaks_p6(scene: Scene) -> None:
-    scene.testimony.moved = False
-    scene.testimony.tries_commit("west", "readers", PARTITION, 4)
+    scene.statements.moved = False
+    scene.statements.tries_commit("west", "readers", PARTITION, 4)
     scene.commit(4)
     scene.keep_only("east", 0)
-    with pytest.raises(court.Broken, match=r"^P6"):
-        court.hear_restart(scene.evidence, "east")
+    with pytest.raises(checking.Broken, match=r"^P6"):
+        checking.check_restart(scene.evidence, "east")
 
 
 def test_data_that_was_deleted_up_to_where_the_group_stands_may_be_gone(scene: Scene) -> None:
     """The log begins anew where its checkpoint says, though a crash took the empty file that said it too."""
-    scene.testimony.moved = False
-    scene.testimony.tries_commit("west", "readers", PARTITION, 4)
+    scene.statements.moved = False
+    scene.statements.tries_commit("west", "readers", PARTITION, 4)
     scene.commit(4)
     scene.disk("east").remove(f"{PARTITION}/{0:020}.log")
-    with pytest.raises(court.Broken, match=r"^P6"):
-        court.hear_restart(scene.evidence, "east")
+    with pytest.raises(checking.Broken, match=r"^P6"):
+        checking.check_restart(scene.evidence, "east")
     scene.disk("east").append("log-start-offset-checkpoint", [b"0\n1\norders 0 4\n"])
-    court.hear_restart(scene.evidence, "east")
+    checking.check_restart(scene.evidence, "east")
 
 
 def test_a_member_that_was_sent_past_the_cut_breaks_p6(scene: Scene) -> None:
-    scene.testimony.found_offset("east", "readers", PARTITION, 5)
+    scene.statements.found_offset("east", "readers", PARTITION, 5)
     assert scene.verdict() == "P6"
 
 
 def test_a_skipped_range_that_is_not_in_the_ledger_breaks_p8(scene: Scene) -> None:
     scene.keep_only("east", 2, 4)
     scene.evidence.chronicle.written["east", PARTITION].pop(0, None)
-    scene.testimony.acknowledged.clear()
+    scene.statements.acknowledged.clear()
     assert scene.verdict() == "P8"
 
 
 def test_a_mirror_that_has_let_go_of_its_beginning_breaks_p8(scene: Scene) -> None:
     scene.keep_only("east", 2, 4)
-    scene.testimony.acknowledged.clear()
+    scene.statements.acknowledged.clear()
     assert scene.verdict() == "P8"
-    scene.testimony.tries_trim("west", PARTITION, 2)
+    scene.statements.tries_trim("west", PARTITION, 2)
     assert scene.verdict() == ""
 
 
 def test_an_acknowledged_record_that_someone_deleted_may_be_gone(scene: Scene) -> None:
     scene.keep_only("west", 2, 4)
     assert scene.verdict() == "P1"
-    scene.testimony.tries_trim("west", PARTITION, 2)
+    scene.statements.tries_trim("west", PARTITION, 2)
     assert scene.verdict() == ""
 
 
@@ -314,20 +314,20 @@ def test_a_retry_that_was_stored_again_after_the_failover_breaks_p10(scene: Scen
 
 
 def test_a_plain_producers_retry_may_be_stored_twice(scene: Scene) -> None:
-    scene.testimony.idempotent["p"] = False
+    scene.statements.idempotent["p"] = False
     scene.write("west", 6, 0, b"p:5:")
     assert scene.verdict() == ""
 
 
 def test_what_was_sent_under_two_producer_ids_may_be_stored_twice(scene: Scene) -> None:
     scene.write("west", 6, 0, b"p:5:")
-    scene.testimony.renamed[b"p:4:"] = None
+    scene.statements.renamed[b"p:4:"] = None
     assert scene.verdict() == "P10"
-    scene.testimony.renamed[b"p:5:"] = None
+    scene.statements.renamed[b"p:5:"] = None
     assert scene.verdict() == ""
 
 
 def test_every_finding_says_which_promise_and_what_was_seen(scene: Scene) -> None:
     scene.keep_only("west", 0, 2)
-    with pytest.raises(court.Broken, match=r"P1 is broken: A record acknowledged(.|\n)*p:4:"):
-        court.hear_end(scene.evidence)
+    with pytest.raises(checking.Broken, match=r"P1 is broken: A record acknowledged(.|\n)*p:4:"):
+        checking.check_end(scene.evidence)

@@ -15,7 +15,7 @@ from brokers.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsRe
 from tests.sim.disks import Disk
 from tests.sim.network import Network
 from tests.sim.nodes import Node
-from tests.sim.weather import Weather, draw
+from tests.sim.scenario import Scenario, draw
 from tests.sim.world import World
 
 API_VERSIONS = 18
@@ -41,7 +41,9 @@ class Pair:
     """A node `here` that asks one `there`."""
 
     def __init__(self) -> None:
-        calm: Weather = replace(draw(Random(0)), latency_ms=1, spike_rate=0.0, skew_ms=0, drift=0.0)
+        calm: Scenario = replace(
+            draw(Random(0)), latency_ms=1, spike_rate=0.0, skew_ms=0, drift=0.0
+        )
         self.world = World(1)
         self.network = Network(self.world, calm)
         self.here = self._node(Asker, 1, "here", calm)
@@ -51,10 +53,10 @@ class Pair:
         self.pass_time(1_000)
         assert self.there.up
 
-    def _node(self, kind: Callable[..., Node], number: int, place: str, weather: Weather) -> Node:
+    def _node(self, kind: Callable[..., Node], number: int, place: str, scenario: Scenario) -> Node:
         settings = {"node.id": number, "log.dirs": "data", "listeners": f"PLAINTEXT://{place}:9092"}
         config, disk = from_settings(settings), Disk(lambda path, data: None)
-        node = kind(self.world, self.network, weather, place, config, disk)
+        node = kind(self.world, self.network, scenario, place, config, disk)
         node.start()
         return node
 

@@ -19,7 +19,7 @@ from tests.spark.cases import planted
 from tests.spark.test_live_regions import Regions, causeway
 
 pytestmark = [pytest.mark.spark, pytest.mark.process, pytest.mark.timeout(240)]
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 def free_port() -> int:
@@ -70,7 +70,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         for daemon in daemons:
             stack.callback(daemon.wait)
             stack.callback(daemon.terminate)
-        give_up = time.monotonic() + PATIENCE_S
+        give_up = time.monotonic() + TIMEOUT_S
         while True:
             try:
                 if workers_at(web_port) == 2:

@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from tests.spark.generate import flipped
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
-PATIENCE_S = 60
+TIMEOUT_S = 60
 RECORDS = 20_000
 ACKNOWLEDGED = RECORDS + 5 * 500 + 5_000
 """All that the tests below produce to west, in this order."""
@@ -54,7 +54,7 @@ class Regions:
         )
         for number in range(count):
             producer.produce("flights", key=b"%d" % (number % 50), value=b"flight %d" % number)
-        assert producer.flush(PATIENCE_S) == 0
+        assert producer.flush(TIMEOUT_S) == 0
 
     def audit(self, *arguments: str) -> Any:
         sides = ["--dir", self.folder, "--source", "west", "--mirror", "east", "--engine", "local"]
@@ -72,7 +72,7 @@ class Regions:
 
     def audit_when_even(self, *arguments: str) -> Any:
         """An audit of a mirror that has caught up."""
-        give_up = time.monotonic() + PATIENCE_S
+        give_up = time.monotonic() + TIMEOUT_S
         while True:
             said = self.audit(*arguments)
             if said["totals"]["lag_records"] == 0 or said["verdict"] != "kept":
@@ -172,7 +172,7 @@ def test_a_killed_source_is_audited_from_what_it_left(regions: Regions) -> None:
 
 def test_after_a_failover_the_cut_says_how_far_the_promise_reached(regions: Regions) -> None:
     causeway("mirror", "failover", "flights", "--link", "west-east", *regions.at_east)
-    give_up = time.monotonic() + PATIENCE_S
+    give_up = time.monotonic() + TIMEOUT_S
     while "cut" not in (told := causeway("mirror", "describe", "flights", *regions.at_east)):
         assert time.monotonic() < give_up, told
         time.sleep(0.2)

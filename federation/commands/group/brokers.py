@@ -16,7 +16,7 @@ from federation.commands.outcomes import reason_of
 from federation.commands.region.bootstrap import connect
 from federation.commands.region.client import Client
 
-PATIENCE_SECONDS: Final = 20.0  # a coordinator moves within the time of an election
+TIMEOUT_SECONDS: Final = 20.0  # a coordinator moves within the time of an election
 _PAUSE_SECONDS: Final = 0.2
 _MANY_KEYS_FROM: Final = 4  # version of FindCoordinator (KIP-699)
 _MOVING: Final = frozenset(
@@ -55,7 +55,7 @@ class RegionBrokers:
 
         Raises Failure.
         """
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while True:
             found = self._find(group)
             if not found.error_code:

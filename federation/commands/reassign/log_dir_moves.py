@@ -77,14 +77,14 @@ def problem_lines(problems: Mapping[TopicPartitionReplica, MoveError]) -> str:
 
 
 def begin_until(
-    brokers: Sequence[BrokerDescription], wanted: Directories, patience_s: float, *, prints: bool
+    brokers: Sequence[BrokerDescription], wanted: Directories, timeout_s: float, *, prints: bool
 ) -> dict[TopicPartitionReplica, MoveError]:
-    """Retry until all replicas move, or for `patience_s` seconds; returns the replicas that do not move, and why."""
+    """Retry until all replicas move, or for `timeout_s` seconds; returns the replicas that do not move, and why."""
     refused: dict[TopicPartitionReplica, MoveError] = {}
     problems: dict[TopicPartitionReplica, MoveError] = {}
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + timeout_s
     if wanted and prints:
-        click.echo(f"Waiting {patience_s:g} s at most for new replicas: {commas([*wanted])}")
+        click.echo(f"Waiting {timeout_s:g} s at most for new replicas: {commas([*wanted])}")
     while wanted:
         problems = begin(brokers, wanted)
         if prints:

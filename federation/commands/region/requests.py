@@ -242,10 +242,10 @@ def factors_set(client: Client, found: RegionDescription) -> dict[str, int]:
 
 
 def broker_setting(
-    address: str, broker: int, key: str, patience_s: float = QUICK_SECONDS
+    address: str, broker: int, key: str, timeout_s: float = QUICK_SECONDS
 ) -> str | None:
     """A setting of this broker, requested at its own Kafka address, as Kafka requires. Raises NoAnswer."""
-    with Client(address, patience_s) as client:
+    with Client(address, timeout_s) as client:
         return broker_settings(client, broker, [key]).get(key)
 
 

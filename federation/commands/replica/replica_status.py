@@ -55,7 +55,7 @@ class LeaderFailure:
 def rows(
     partitions: Sequence[PartitionDescription],
     brokers: Iterable[BrokerDescription],
-    patience_s: float,
+    timeout_s: float,
 ) -> tuple[list[ReplicaStatusRow], list[LeaderFailure]]:
     """One row for each replica of each partition, whether its leader answers or not."""
     led: dict[int, list[PartitionDescription]] = {}
@@ -67,7 +67,7 @@ def rows(
         if leader == NOBODY:
             return LeaderFailure(None, f"nobody leads {_names(led[leader])}")
         topics = dict.fromkeys(partition.topic for partition in led[leader])
-        return _describe(addresses.get(leader), leader, topics, patience_s)
+        return _describe(addresses.get(leader), leader, topics, timeout_s)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = dict(zip(led, pool.map(ask, led), strict=True))
@@ -147,13 +147,13 @@ def _number(value: int) -> int | None:
 
 
 def _describe(
-    address: str | None, broker: int, topics: Iterable[str], patience_s: float
+    address: str | None, broker: int, topics: Iterable[str], timeout_s: float
 ) -> list[Any] | LeaderFailure:
     """The broker's description of the replicas that it leads, or why it did not answer."""
     if address is None:
         return LeaderFailure(broker, "it is not among the brokers that the region names")
     try:
-        listens_at = broker_setting(address, broker, ADMIN_LISTENER, patience_s)
+        listens_at = broker_setting(address, broker, ADMIN_LISTENER, timeout_s)
         if not listens_at:
             return LeaderFailure(
                 broker, f"{address} has no {ADMIN_LISTENER}: it is no broker of ours"
@@ -161,7 +161,7 @@ def _describe(
         request = pb.DescribeReplicasRequest(topics=topics)
         endpoint = reachable(listens_at, address.rpartition(":")[0].strip("[]"))
         with Administrator(endpoint) as administrator:
-            reply = administrator.ask("DescribeReplicas", request, patience_s)
+            reply = administrator.ask("DescribeReplicas", request, timeout_s)
     except (NoAnswer, Unreachable) as error:
         return LeaderFailure(broker, str(error))
     if reply.HasField("error"):

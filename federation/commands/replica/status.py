@@ -19,7 +19,7 @@ COLUMNS: Final = (
     "Topic", "Partition", "Replica", "ClusterLink", "IsLeader", "IsObserver", "IsIsrEligible", "IsInIsr", "IsCaughtUp",
     "LastCaughtUpLagMs", "LastFetchLagMs", "LogStartOffset", "LogEndOffset", "Lag",
 )  # fmt: skip
-_PATIENCE_MAX_S: Final = 3600.0
+_TIMEOUT_MAX_S: Final = 3600.0
 _RANGE: Final = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
 
 Command: TypeAlias = Callable[..., Any]
@@ -49,8 +49,8 @@ def _only_or_exclude(name: str, about: str) -> Callable[[Command], Command]:
 @click.option("--no-internal", is_flag=True, help="Leave out the region's own topics.")
 @click.option(
     "--timeout",
-    "patience_s",
-    type=click.FloatRange(min=0.1, max=_PATIENCE_MAX_S),
+    "timeout_s",
+    type=click.FloatRange(min=0.1, max=_TIMEOUT_MAX_S),
     default=10.0,
     show_default=True,
     metavar="SECONDS",
@@ -64,7 +64,7 @@ def status(
     leaders: str | None,
     observers: str | None,
     no_internal: bool,
-    patience_s: float,
+    timeout_s: float,
     as_json: bool,
 ) -> None:
     """Show each replica: role, whether it is in sync, log end offset, time since it was caught up.
@@ -81,7 +81,7 @@ def status(
         for partition in topic.partitions
     ]
     chosen = _chosen(candidates, indexes)
-    every, silent = rows(chosen, found.brokers, patience_s)
+    every, silent = rows(chosen, found.brokers, timeout_s)
     shown = [
         row
         for row in every

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.compat.events import PATIENCE_S, Program, places
+from tests.compat.events import TIMEOUT_S, Program, places
 from tests.compat.foreign import clients
 from tests.process.ledger import create_topic
 from tests.process.members import Members
@@ -49,7 +49,7 @@ def test_what_is_acknowledged_is_read_while_leaders_end(
             program.wait_for("producer_send_success", COUNT * done // 5)
             region.up()
             region.wait_in_sync(topic, PARTITIONS)
-        assert program.process.wait(PATIENCE_S) == 0, program.complaints
+        assert program.process.wait(TIMEOUT_S) == 0, program.complaints
     finally:
         program.process.kill()
     sent = program.events("producer_send_success")

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from tests.bench.processes import free_port
-from tests.compat.frameworks.programs import PATIENCE_S, Program
+from tests.compat.frameworks.programs import TIMEOUT_S, Program
 from tests.process.asking import until
 
 STORES = ("config", "offset", "status")
@@ -36,7 +36,7 @@ class Worker:
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
         self.id = address
         self.program = Program(directory, name, main, SETTINGS | places | topics | copies)
-        self._rest = httpx.Client(base_url=f"http://{address}", timeout=PATIENCE_S)
+        self._rest = httpx.Client(base_url=f"http://{address}", timeout=TIMEOUT_S)
 
     def start(self) -> None:
         """Returns when it is a member of its cluster."""
@@ -53,7 +53,7 @@ class Worker:
             except (httpx.HTTPError, KeyError):
                 return False
 
-        until(asked, PATIENCE_S, self.program.tail)
+        until(asked, TIMEOUT_S, self.program.tail)
 
     def create(self, name: str, **config: str) -> None:
         given = {key.replace("_", "."): value for key, value in config.items()}

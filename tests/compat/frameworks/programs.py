@@ -12,7 +12,7 @@ from tests.bench.peer.mirror import properties
 
 POM = Path(__file__).with_name("pom.xml")
 FRAMEWORKS = jars.CACHE.with_name(f"{jars.CACHE.name}-frameworks")
-PATIENCE_S = 120
+TIMEOUT_S = 120
 STOP_S = 60
 
 

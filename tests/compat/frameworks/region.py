@@ -4,7 +4,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, Message
 from confluent_kafka import TopicPartition as Position
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
-from tests.compat.frameworks.programs import PATIENCE_S
+from tests.compat.frameworks.programs import TIMEOUT_S
 
 
 def admin(bootstrap: str) -> AdminClient:
@@ -15,16 +15,16 @@ def configs(bootstrap: str, topic: str) -> dict[str, str]:
     resource = ConfigResource(ResourceType.TOPIC, topic)
     client = admin(bootstrap)  # must be there when the answer comes
     (found,) = client.describe_configs([resource]).values()
-    return {name: str(entry.value) for name, entry in found.result(PATIENCE_S).items()}
+    return {name: str(entry.value) for name, entry in found.result(TIMEOUT_S).items()}
 
 
 def topics_in(bootstrap: str) -> set[str]:
-    return set(admin(bootstrap).list_topics(timeout=PATIENCE_S).topics)
+    return set(admin(bootstrap).list_topics(timeout=TIMEOUT_S).topics)
 
 
 def partitions_of(bootstrap: str, topic: str) -> int:
     """0 where there is no such topic."""
-    known = admin(bootstrap).list_topics(timeout=PATIENCE_S).topics
+    known = admin(bootstrap).list_topics(timeout=TIMEOUT_S).topics
     return len(known[topic].partitions) if topic in known else 0
 
 
@@ -38,7 +38,7 @@ def records_in(bootstrap: str, topic: str) -> list[Message]:
     for partition in range(partitions_of(bootstrap, topic)):
         consumer.assign([Position(topic, partition, OFFSET_BEGINNING)])
         while True:
-            message = consumer.poll(PATIENCE_S)
+            message = consumer.poll(TIMEOUT_S)
             assert message is not None, f"{topic}-{partition} is not read"
             if message.error():
                 break
@@ -63,7 +63,7 @@ def starts(bootstrap: str, topic: str) -> list[int]:
 def _watermarks(bootstrap: str, topic: str) -> list[tuple[int, int]]:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "reader"})
     places = [Position(topic, each) for each in range(partitions_of(bootstrap, topic))]
-    found = [consumer.get_watermark_offsets(place, PATIENCE_S) for place in places]
+    found = [consumer.get_watermark_offsets(place, TIMEOUT_S) for place in places]
     consumer.close()
     return found
 
@@ -72,6 +72,6 @@ def committed(bootstrap: str, group: str, topic: str) -> list[int]:
     """By partition; -1001 where there is none."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
     places = [Position(topic, each) for each in range(partitions_of(bootstrap, topic))]
-    found = [each.offset for each in consumer.committed(places, timeout=PATIENCE_S)]
+    found = [each.offset for each in consumer.committed(places, timeout=TIMEOUT_S)]
     consumer.close()
     return found

@@ -16,7 +16,7 @@ from confluent_kafka.admin import (
 )
 
 from tests.bench.peer.mirror import REPLICATED
-from tests.compat.frameworks.programs import PATIENCE_S, Program
+from tests.compat.frameworks.programs import TIMEOUT_S, Program
 from tests.compat.frameworks.region import (
     admin,
     committed,
@@ -82,7 +82,7 @@ class Mirrored:
         producer = Producer({"bootstrap.servers": self.primary, "enable.idempotence": True})
         for number, value in enumerate(more):
             producer.produce(TOPIC, value, partition=number % PARTITIONS)
-        assert producer.flush(PATIENCE_S) == 0
+        assert producer.flush(TIMEOUT_S) == 0
         self.sent += more
 
     def commit(self, *offsets: int) -> None:
@@ -99,7 +99,7 @@ class Mirrored:
             assert self.program.is_running, self.program.tail()
             return is_so()
 
-        until(asked, PATIENCE_S, self.program.tail)
+        until(asked, TIMEOUT_S, self.program.tail)
 
     def has_all(self) -> bool:
         return self.copied() == set(self.sent)
@@ -166,8 +166,8 @@ def test_settings_and_partitions_are_kept_in_step(mirrored: Mirrored) -> None:
     client = admin(mirrored.primary)
     entry = ConfigEntry("retention.ms", "123456", incremental_operation=AlterConfigOpType.SET)
     place = ConfigResource(ResourceType.TOPIC, TOPIC, incremental_configs=[entry])
-    client.incremental_alter_configs([place])[place].result(PATIENCE_S)
-    client.create_partitions([NewPartitions(TOPIC, PARTITIONS + 1)])[TOPIC].result(PATIENCE_S)
+    client.incremental_alter_configs([place])[place].result(TIMEOUT_S)
+    client.create_partitions([NewPartitions(TOPIC, PARTITIONS + 1)])[TOPIC].result(TIMEOUT_S)
     mirrored.wait(lambda: configs(mirrored.backup, COPY)["retention.ms"] == "123456")
     mirrored.wait(lambda: partitions_of(mirrored.backup, COPY) == PARTITIONS + 1)
     assert mirrored.has_all()

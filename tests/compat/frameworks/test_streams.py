@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from confluent_kafka import Producer
 
-from tests.compat.frameworks.programs import PATIENCE_S, Program
+from tests.compat.frameworks.programs import TIMEOUT_S, Program
 from tests.compat.frameworks.region import (
     committed,
     configs,
@@ -58,7 +58,7 @@ class WordCount:
             words = self._rng.choices(WORDS, k=6)
             producer.produce(INPUT, " ".join(words), partition=number % PARTITIONS)
             self.sent.update(words)
-        assert producer.flush(PATIENCE_S) == 0
+        assert producer.flush(TIMEOUT_S) == 0
 
     def counted(self) -> Counter[str]:
         """The latest count of each word in the output."""
@@ -79,10 +79,10 @@ class WordCount:
             assert self.program.is_running, self.program.tail()
             return self.has_committed_all() and self.counted() >= self.sent
 
-        until(is_done, PATIENCE_S, self.program.tail)
+        until(is_done, TIMEOUT_S, self.program.tail)
 
     def wait_until_it_counts(self, before: Counter[str]) -> None:
-        until(lambda: self.counted() != before, PATIENCE_S, self.program.tail)
+        until(lambda: self.counted() != before, TIMEOUT_S, self.program.tail)
 
     def lose_state(self) -> None:
         shutil.rmtree(self.state)
@@ -112,7 +112,7 @@ def test_counts_are_restored_from_the_changelog(members: Members, word_count: Wo
     assert configs(bootstrap, REPARTITION)["cleanup.policy"] == "delete"
     assert configs(bootstrap, REPARTITION)["retention.ms"] == "-1"
     # What every instance has counted is deleted from the repartition topic.
-    until(lambda: sum(starts(bootstrap, REPARTITION)) > 0, PATIENCE_S, program.tail)
+    until(lambda: sum(starts(bootstrap, REPARTITION)) > 0, TIMEOUT_S, program.tail)
     # All is committed: who begins again with the changelog alone counts every word once.
     program.kill()
     word_count.lose_state()
@@ -142,6 +142,6 @@ def test_exactly_once_is_refused_clearly(
     one.send(1)
     one.program.start()
     refused = "TransactionalIdAuthorizationException"
-    until(lambda: refused in one.program.log(), PATIENCE_S, one.program.tail)
+    until(lambda: refused in one.program.log(), TIMEOUT_S, one.program.tail)
     one.program.end()
     assert one.counted() == Counter()

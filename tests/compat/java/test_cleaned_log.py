@@ -13,7 +13,7 @@ from tests.compat.java.conftest import Tool
 from tests.compat.java.test_dump_log import CODECS, dump, marker_at
 from tests.process.asking import until
 from tests.process.nodes import BrokerProcess
-from tests.process.test_compaction import CLEANER, PATIENCE_S, checkpoint, create, produced, read
+from tests.process.test_compaction import CLEANER, TIMEOUT_S, checkpoint, create, produced, read
 from tests.unit.brokers.records.batches import foreign_batch
 from tests.unit.brokers.storage.cleaning.keyed import COMPACT, headers, rolled
 from tests.unit.brokers.storage.driver import NOW, TP, Driver
@@ -106,7 +106,7 @@ def test_javas_consumer_reads_what_is_left(tool: Tool, tmp_path: Path) -> None:
             part = written[number * 800 :][:800]
             produced(node, "table", [*part], codec)
         produced(node, "table", [(b"last", rng.randbytes(500).hex().encode())] * 150, "none")
-        until(lambda: checkpoint(node, "table-0") >= len(written), PATIENCE_S, node.log)
+        until(lambda: checkpoint(node, "table-0") >= len(written), TIMEOUT_S, node.log)
         # The last ones are still being cleaned.
         mine = [each for each in read(node, "table") if each[1] != b"last"]
         assert len(mine) < 1_500

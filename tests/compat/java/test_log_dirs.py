@@ -16,7 +16,7 @@ from tests.process.nodes import BrokerProcess
 CONFIGS = "kafka.admin.ConfigCommand"
 COPY_RATE = r"replica\.alter\.log\.dirs\.io\.max\.bytes\.per\.second"
 REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
-PATIENCE_S = 15
+TIMEOUT_S = 15
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_the_tools_show_directories_and_move_replicas_between_them(
     assert "The replica-alter-dir throttle limit was set to 1000000 B/s" in begun
     assert limits(tool, *at) == ["1000000"]
     moved = tmp_path / "b" / "t-0"
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not moved.exists():
         assert time.monotonic() < deadline
     told = tool(REASSIGN, *at, *named, "--verify")

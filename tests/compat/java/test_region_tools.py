@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(AGAINST != "causeway", reason="a region of sever
 
 REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 CONFIGS = "kafka.admin.ConfigCommand"
-PATIENCE_S = 30
+TIMEOUT_S = 30
 RATES = "leader.replication.throttled.rate", "follower.replication.throttled.rate"
 
 
@@ -68,7 +68,7 @@ class Region:
         producer = Producer({"bootstrap.servers": self.bootstrap, "acks": "all"})
         for _ in range(count):
             producer.produce(topic, b"x" * 1_000, partition=partition)
-        assert producer.flush(PATIENCE_S) == 0
+        assert producer.flush(TIMEOUT_S) == 0
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def tools() -> Iterator[Tools]:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not holds():
         assert time.monotonic() < deadline
 

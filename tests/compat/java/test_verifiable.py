@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench.peer import jars
-from tests.compat.events import PATIENCE_S, Program, places
+from tests.compat.events import TIMEOUT_S, Program, places
 from tests.process.ledger import create_topic
 from tests.process.members import Members
 
@@ -72,7 +72,7 @@ def test_all_that_was_acknowledged_is_read_once(
     region.leader(TOPIC, 0, other_than=leader)
     producer.wait_for("producer_send_success", 2_000)
     region.up()
-    assert producer.process.wait(PATIENCE_S) == 0
+    assert producer.process.wait(TIMEOUT_S) == 0
     sent = producer.events("producer_send_success")
     assert not producer.events("producer_send_error")
     assert sorted(int(event["value"]) for event in sent) == list(range(MESSAGES))

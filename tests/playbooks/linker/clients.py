@@ -111,7 +111,7 @@ def join(host: "Host", group: str) -> str:
         protocol_type="consumer",
         protocols=[protocol],
     )
-    return str(host.request(11, 2, message, patience_ms=10_000).member_id)
+    return str(host.request(11, 2, message, timeout_ms=10_000).member_id)
 
 
 def leave(host: "Host", group: str, member: str) -> int:

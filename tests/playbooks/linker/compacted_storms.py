@@ -41,7 +41,7 @@ Plant = Callable[[Negotiating], None]
 
 
 class Found(Exception):
-    """A law was broken."""
+    """An invariant was broken."""
 
 
 @dataclass

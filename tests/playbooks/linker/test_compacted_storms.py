@@ -1,4 +1,4 @@
-"""Seeded storms over a compacted topic and its mirror keep every law; planted bugs are found."""
+"""Seeded storms over a compacted topic and its mirror keep every invariant; planted bugs are found."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -18,7 +18,7 @@ from tests.quick import some
 
 
 @pytest.mark.parametrize("seed", some(range(40), quick=6))
-def test_a_storm_keeps_every_law(seed: int, tmp_path: Path) -> None:
+def test_a_storm_keeps_every_invariant(seed: int, tmp_path: Path) -> None:
     storm = Storm(seed)
     storm.run()
     assert storm.audited(tmp_path) is Verdict.KEPT

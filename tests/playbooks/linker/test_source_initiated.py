@@ -209,7 +209,7 @@ def test_mirrors_are_made_in_the_destination_only() -> None:
 def test_a_mirror_is_refused_at_once_while_no_source_has_dialed() -> None:
     world = World().start()
     create(world.destination, AT_DESTINATION)
-    answer = world.destination.ask(CreateMirror(link=LINK, mirror_topic="orders"), patience_ms=100)
+    answer = world.destination.ask(CreateMirror(link=LINK, mirror_topic="orders"), timeout_ms=100)
     assert isinstance(answer, LinkRefusal) and answer.code == "CLUSTER_LINK_UNAVAILABLE"
 
 

@@ -126,20 +126,20 @@ class Host:
 
     # --- what people ask ---
 
-    def ask(self, command: Command, patience_ms: int = 60_000) -> Any:
+    def ask(self, command: Command, timeout_ms: int = 60_000) -> Any:
         """The answer to an operator."""
         self._ticket += 1
         ticket = self._ticket
         self.feed(AdminAsked(ticket, command))
-        self.world.run_until(lambda: ticket in self.answers, patience_ms)
+        self.world.run_until(lambda: ticket in self.answers, timeout_ms)
         return self.answers.pop(ticket)
 
-    def request(self, key: int, version: int, message: Any, patience_ms: int = 0) -> Any:
+    def request(self, key: int, version: int, message: Any, timeout_ms: int = 0) -> Any:
         """The answer to a Kafka client; at once, unless it may take its time."""
         self._ticket += 1
         ticket = self._ticket
         self.feed(Request(ticket, key, version, "test", "127.0.0.1", message))
-        self.world.run_until(lambda: ticket in self.answers, patience_ms)
+        self.world.run_until(lambda: ticket in self.answers, timeout_ms)
         return self.answers.pop(ticket)
 
     # --- what the disk holds ---
@@ -195,12 +195,12 @@ class World(Schedule):
 
     # --- time ---
 
-    def run_until(self, done: Callable[[], bool], patience_ms: int = 60_000) -> None:
-        """Let things happen; what takes longer than `patience_ms` of virtual time is stuck."""
-        limit = self.now + patience_ms
+    def run_until(self, done: Callable[[], bool], timeout_ms: int = 60_000) -> None:
+        """Let things happen; what takes longer than `timeout_ms` of virtual time is stuck."""
+        limit = self.now + timeout_ms
         while not done():
             act = self.due(limit)
-            assert act is not None, f"stuck for {patience_ms} ms"
+            assert act is not None, f"stuck for {timeout_ms} ms"
             act()
 
     def run(self, duration_ms: int) -> None:

@@ -6,8 +6,8 @@ import pytest
 from brokers.errors import KafkaError
 from brokers.events import Disconnected
 from brokers.ids import TopicPartition
-from brokers.membership.broker_state import SILENCE_PATIENCE_MS
-from brokers.membership.controlled_shutdown import DRAIN_MS, PATIENCE_MS
+from brokers.membership.broker_state import SILENCE_TIMEOUT_MS
+from brokers.membership.controlled_shutdown import DRAIN_MS, TIMEOUT_MS
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.node.broker_lifecycle import ANNOUNCED_MS
 from tests.playbooks.membership.client import Client
@@ -112,7 +112,7 @@ def test_without_a_controller_it_ends_with_nothing_more_written(handing: Handing
     handing.region.ask_to_end(LEADER)
     handing.region.run(ANNOUNCED_MS)
     before = handing.leader.broker.parts.partitions.all[PARTITION].require_log().log_end_offset
-    handing.write_for(SILENCE_PATIENCE_MS + 100, acks=1)
+    handing.write_for(SILENCE_TIMEOUT_MS + 100, acks=1)
     assert not handing.leader.alive
     said = [handing.said(ticket) for ticket in handing.written]
     assert said == [KafkaError.NONE] * before + [None] * (len(said) - before)
@@ -170,9 +170,9 @@ def test_a_leader_that_says_it_goes_and_hangs_is_not_waited_for_long(handing: Ha
     assert handing.region.image.brokers[LEADER].in_controlled_shutdown
     handing.leader.stall()
     early = handing.write(NEXT, version=HINTS)
-    handing.region.run(PATIENCE_MS // 2)
+    handing.region.run(TIMEOUT_MS // 2)
     assert early not in handing.client.answers
-    handing.region.run(PATIENCE_MS // 2)
+    handing.region.run(TIMEOUT_MS // 2)
     assert handing.said(early) is KafkaError.NOT_LEADER_OR_FOLLOWER
     assert handing.client.named(early)[0] == LEADER
 

@@ -6,7 +6,7 @@ import pytest
 
 from brokers.errors import Refusal
 from brokers.events import Started
-from brokers.membership.broker_state import SILENCE_PATIENCE_MS
+from brokers.membership.broker_state import SILENCE_TIMEOUT_MS
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from tests.playbooks.membership.region import Node, Region
 from tests.sim.files import SimFiles
@@ -114,7 +114,7 @@ def test_a_node_with_another_regions_disk_is_told_what_to_do(region: Region) -> 
 def test_a_region_that_is_stopped_as_a_whole_stops_soon(region: Region) -> None:
     for node_id in (1, 2, 3):
         region.ask_to_end(node_id)
-    region.run(SILENCE_PATIENCE_MS + 500)
+    region.run(SILENCE_TIMEOUT_MS + 500)
     assert not any(node.alive for node in region.nodes.values())
     assert all(node.end and node.end.reason is None for node in region.nodes.values())
 
@@ -122,7 +122,7 @@ def test_a_region_that_is_stopped_as_a_whole_stops_soon(region: Region) -> None:
 def test_a_broker_leaves_without_a_controller_too(region: Region) -> None:
     region.nodes[1].die()
     region.ask_to_end(3)
-    region.run(SILENCE_PATIENCE_MS - 500)
+    region.run(SILENCE_TIMEOUT_MS - 500)
     assert region.nodes[3].alive
     region.run(1_000)
     assert not region.nodes[3].alive

@@ -1,1 +1,1 @@
-"""Pure cores of a whole quorum in one process, under weather that a seed decides, checked after every event."""
+"""Pure cores of a whole quorum in one process, under faults that a seed decides, checked after every event."""

@@ -1,4 +1,4 @@
-"""What must hold whatever the weather, judged by what members say to one another and by what lies on their disks."""
+"""What must hold whatever the faults, judged by what members say to one another and by what lies on their disks."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ class Violation(AssertionError):
     """A member did what no member may do."""
 
 
-class Court:
+class Checker:
     """One for all lives of all members."""
 
     def __init__(self) -> None:

@@ -36,7 +36,7 @@ POINTER = "pointer"
 
 
 class BrokerState:
-    """`world` is what it lives in: its time, its network, its court."""
+    """`world` is what it lives in: its time, its network, its checker."""
 
     def __init__(
         self, world: Any, config: QuorumConfig, disk: Disk, make: type[RaftClient]
@@ -115,7 +115,7 @@ class BrokerState:
     def do(self, effects: list[Any]) -> None:
         for effect in effects:
             self._perform(effect)
-        self.world.court.saw(self)
+        self.world.checker.saw(self)
         self._apply()
         self._take_snapshot_in()
         self._arm()
@@ -199,7 +199,7 @@ class BrokerState:
     def _acknowledge(self, next_offset: int, leader_epoch: int) -> None:
         epoch, payload = self._waiting.pop(next_offset, (-1, b""))
         if epoch == leader_epoch:
-            self.world.court.acknowledge(payload)
+            self.world.checker.acknowledge(payload)
 
     def write(self, payload: bytes) -> bool:
         """A client asks the leader to write."""
@@ -245,7 +245,7 @@ class BrokerState:
         self.disk.states[POINTER] = found.file_name.encode()
         self.history, voters = unpack(data)
         self._applied = found.end_offset
-        self.world.court.installed(self, self.history)
+        self.world.checker.installed(self, self.history)
         self.high_watermark = max(self.high_watermark, found.end_offset)
         return self.raft.install(found, voters, self.now)
 

@@ -12,7 +12,7 @@ from tests.kernel.timeline import Timeline
 
 
 @dataclass(slots=True)
-class Weather:
+class Scenario:
     """Chances per message, delays in ms, and which directions are cut."""
 
     loss: float = 0.0
@@ -32,7 +32,7 @@ class Network:
         self._rng = rng
         self._timeline = timeline
         self._later = timeline.after
-        self.weather = Weather()
+        self.scenario = Scenario()
         self.lives: dict[int, Any] = {}  # node id -> the life that listens there, if one does
         self._exchange = Exchange(timeline, lambda life, answered: life.take_answer(answered))
         self.answers: dict[int, Any] = {}  # to who has no connection
@@ -82,12 +82,12 @@ class Network:
         self._later(self._delay(), lambda: self._exchange.end(ticket, None, AskFailure.CLOSED))
 
     def _is_lost(self, way: tuple[int, int]) -> bool:
-        return way in self.weather.cuts or self._rng.random() < self.weather.loss
+        return way in self.scenario.cuts or self._rng.random() < self.scenario.loss
 
     def _delay(self) -> int:
-        if self._rng.random() < self.weather.slow:
+        if self._rng.random() < self.scenario.slow:
             return self._rng.randint(1, 1_000)
-        return self._rng.randint(0, self.weather.delay_max)
+        return self._rng.randint(0, self.scenario.delay_max)
 
     def _in_order(self, connection: tuple[int, int, str], act: Callable[[], None]) -> None:
         now = self._timeline.now

@@ -1,4 +1,4 @@
-"""Bad weather from a seed: crashes, cuts, losses, slow disks, lost disks, changes of who votes; then it clears up."""
+"""Faults from a seed: crashes, cuts, losses, slow disks, lost disks, changes of who votes; then it clears up."""
 
 from collections.abc import Callable
 from typing import Any
@@ -66,7 +66,7 @@ class Operator:
 
 
 class Storm:
-    """`blow` makes weather and work for some time."""
+    """`run` makes faults and work for some time."""
 
     def __init__(self, world: World, *, wipes: bool = False, changes: bool = False) -> None:
         self.world = world
@@ -89,7 +89,7 @@ class Storm:
         if changes:
             self._acts.append((0.12, self._change_voters))
 
-    def blow(self, duration: int) -> None:
+    def run(self, duration: int) -> None:
         acts = [act for _, act in self._acts]
         weights = [weight for weight, _ in self._acts]
         end = self.world.now + duration
@@ -128,7 +128,7 @@ class Storm:
         one, other = (
             self._rng.sample(sorted(self.world.roles), 2) if len(self.world.roles) > 1 else (1, 1)
         )
-        cuts = self.world.network.weather.cuts
+        cuts = self.world.network.scenario.cuts
         match self._rng.randrange(3):
             case 0:
                 cuts.add((one, other))
@@ -140,14 +140,14 @@ class Storm:
                 )
 
     def _squall(self) -> None:
-        weather = self.world.network.weather
-        weather.loss = self._rng.choice((0.0, 0.05, 0.3))
-        weather.slow = self._rng.choice((0.0, 0.02, 0.2))
-        weather.delay_max = self._rng.choice((1, 5, 50, 300))
+        scenario = self.world.network.scenario
+        scenario.loss = self._rng.choice((0.0, 0.05, 0.3))
+        scenario.slow = self._rng.choice((0.0, 0.02, 0.2))
+        scenario.delay_max = self._rng.choice((1, 5, 50, 300))
         self.world.slow_disk = self._rng.choice((0.0, 0.1, 0.5))
 
     def _clear(self) -> None:
-        self.world.network.weather.clear()
+        self.world.network.scenario.clear()
 
     def _snapshot(self) -> None:
         if self.world.lives:
@@ -195,7 +195,7 @@ class Feud:
         self.world = world
         self._rng = world.rng
 
-    def blow(self, leaders: int) -> None:
+    def run(self, leaders: int) -> None:
         self.world.heal()
         for _ in range(leaders):
             self._one_falls()
@@ -209,14 +209,14 @@ class Feud:
         world.run(rng.choice((0, 1, 3, 10, 30)))
         others = [each for each in world.roles if each != leader.id]
         deaf = rng.sample(others, rng.randint(0, len(others)))
-        world.network.weather.cuts.update((leader.id, each) for each in deaf)
+        world.network.scenario.cuts.update((leader.id, each) for each in deaf)
         for _ in range(rng.randint(0, 3)):
             leader.write(f"<{rng.random()}>".encode())
         world.run(rng.choice((0, 1, 3, 10, 30)))
         fallen = {leader.id, *rng.sample(others, rng.choice((0, 0, 1, len(others))))}
         for node_id in sorted(fallen):
             world.crash(node_id)
-        world.network.weather.cuts.clear()
+        world.network.scenario.cuts.clear()
         # A majority goes on, and who fell comes back at once or a little later.
         back = sorted(set(world.roles) - set(world.lives))
         rng.shuffle(back)

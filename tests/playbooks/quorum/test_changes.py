@@ -92,7 +92,7 @@ def test_a_voter_that_does_not_answer_or_keep_up_is_not_added() -> None:
         and "does not answer" in answer.error_message
     )
     world.add_node(21, may_vote=True)
-    world.network.weather.cuts.update((21, leader) for leader in (1, 2, 3))
+    world.network.scenario.cuts.update((21, leader) for leader in (1, 2, 3))
     answer = operator.answered(operator.add(21))
     assert answer.error_code == KafkaError.REQUEST_TIMED_OUT
     assert voters_of(world) == (1, 2, 3)

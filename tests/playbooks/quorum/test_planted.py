@@ -1,4 +1,4 @@
-"""Bugs that each have lost somebody's data: planted here one by one, the weather finds every one of them."""
+"""Bugs that each have lost somebody's data: planted here one by one, the faults find every one of them."""
 
 from collections.abc import Iterable
 
@@ -99,15 +99,15 @@ def is_found(make: type[RaftClient], seed: int) -> bool:
     world = World(seed, voters=3 if seed % 3 else 5, make=make, settings=settings)
     try:
         if seed % 4 > 1:
-            Storm(world).blow(6_000)
-        Feud(world).blow(30)
+            Storm(world).run(6_000)
+        Feud(world).run(30)
         world.heal()
         world.settle()
     except (Violation, MetadataLogError, AssertionError):
         return True
-    return bool(world.leader is not None and world.court.lost(world.leader.history))
+    return bool(world.leader is not None and world.checker.lost(world.leader.history))
 
 
 @pytest.mark.parametrize("make", some(PLANTED, quick=1), ids=lambda make: make.__name__)
-def test_the_weather_finds_a_planted_bug(make: type[RaftClient]) -> None:
+def test_a_scenario_finds_a_planted_bug(make: type[RaftClient]) -> None:
     assert any(is_found(make, seed) for seed in range(SEEDS))

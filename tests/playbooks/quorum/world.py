@@ -1,4 +1,4 @@
-"""Voters and observers, their disks, clocks and network, and the weather that a seed makes for them."""
+"""Voters and observers, their disks, clocks and network, and the faults that a seed makes for them."""
 
 import random
 from uuid import UUID
@@ -7,7 +7,7 @@ from brokers.quorum.config import QuorumConfig
 from brokers.quorum.raft_client import RaftClient
 from brokers.quorum.voters import QuorumEndpoint, Voter, VoterSet
 from tests.kernel.timeline import Timeline
-from tests.playbooks.quorum.checks import Court
+from tests.playbooks.quorum.checks import Checker
 from tests.playbooks.quorum.disk import Disk
 from tests.playbooks.quorum.life import BrokerState
 from tests.playbooks.quorum.network import Network
@@ -35,11 +35,11 @@ class World(Timeline):
     ) -> None:
         super().__init__()
         self.rng = random.Random(seed)
-        self.court = Court()
+        self.checker = Checker()
         self._make = make
         self._settings = settings or {}
         self.network = Network(self.rng, self)
-        self.network.heard, self.network.told = self.court.heard, self.court.told
+        self.network.heard, self.network.told = self.checker.heard, self.checker.told
         self.slow_disk = 0.0
         self._skews: dict[int, tuple[int, float]] = {}
         self.first = VoterSet(
@@ -121,7 +121,7 @@ class World(Timeline):
         return bool(leading) and self.rng.choice(leading).write(payload)
 
     def heal(self) -> None:
-        self.network.weather.clear()
+        self.network.scenario.clear()
         self.slow_disk = 0.0
         for node_id in self.roles:
             if node_id not in self.lives:

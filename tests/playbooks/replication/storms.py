@@ -1,11 +1,11 @@
-"""Runs: bad weather with everything watched, then healing, after which all replicas must become one."""
+"""Runs: faults with everything watched, then healing, after which all replicas must become one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tests.playbooks.replication.checker import Checker
 from tests.playbooks.replication.controller import Controller
-from tests.playbooks.replication.court import Court
 from tests.playbooks.replication.node import Node
 from tests.playbooks.replication.world import World
 
@@ -38,7 +38,7 @@ class Storm:
         self.controller = Controller(
             self.world, replicas, observers, minds_epochs=plant.minds_epochs
         )
-        self.court = Court()
+        self.checker = Checker()
         self.nodes = [
             Node(self.world, self.controller, each, self.sync, min_insync) for each in replicas
         ]
@@ -47,7 +47,7 @@ class Storm:
         for node in self.nodes:
             node.controller_ms = controller_ms
             node.peers = {peer.id: peer for peer in self.nodes}
-            node.on_progress = self.court.look
+            node.on_progress = self.checker.look
         plant.prepare(self.nodes)
         self._damaged = 0  # the node that lost power while it was in sync, as long as it is
         self.values = 0
@@ -69,7 +69,7 @@ class Storm:
             if not node.alive:
                 node.start()
         self.world.run(HEALING_MS)
-        self.court.converged(self.nodes)
+        self.checker.converged(self.nodes)
 
     def _again(self, act: Callable[[], None], soonest: int, latest: int) -> None:
         def once() -> None:
@@ -87,7 +87,7 @@ class Storm:
             node.produce(value, lambda offset: self._acknowledged(offset, value))
 
     def _acknowledged(self, offset: int, value: bytes) -> None:
-        self.court.acknowledged[offset] = value
+        self.checker.acknowledged[offset] = value
 
     def _break_something(self) -> None:
         node = self.world.rng.choice(self.nodes)

@@ -1,11 +1,11 @@
-"""Single stories over the replicas of one partition, in calm weather."""
+"""Single stories over the replicas of one partition, without faults."""
 
 from typing import Any
 
 import pytest
 
+from tests.playbooks.replication.checker import Checker, batches_of
 from tests.playbooks.replication.controller import Controller
-from tests.playbooks.replication.court import Court, batches_of
 from tests.playbooks.replication.node import Node
 from tests.playbooks.replication.world import World
 
@@ -19,7 +19,7 @@ class Calm:
         self.world = World(1)
         self.world.stormy = False
         self.controller = Controller(self.world, (1, 2, 3), minds_epochs=minds_epochs)
-        self.court = Court()
+        self.checker = Checker()
         self.nodes = {
             number: Node(self.world, self.controller, number, sync, min_insync)
             for number in (1, 2, 3)
@@ -42,7 +42,7 @@ class Calm:
 
     def converge(self) -> None:
         self.world.run(5_000)
-        self.court.converged(list(self.nodes.values()))
+        self.checker.converged(list(self.nodes.values()))
 
 
 def test_what_is_acknowledged_is_everywhere_and_all_know_soon() -> None:

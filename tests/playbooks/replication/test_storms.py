@@ -1,8 +1,8 @@
-"""Replicas keep their promises in any weather; and what would break them is found."""
+"""Replicas keep their promises under any faults; and what would break them is found."""
 
 import pytest
 
-from tests.playbooks.replication.court import Broken
+from tests.playbooks.replication.checker import Broken
 from tests.playbooks.replication.plants import CUT_TO_HIGH_WATERMARK, FORGET_PENDING
 from tests.playbooks.replication.storms import Plant, Storm
 from tests.quick import some
@@ -16,7 +16,7 @@ def test_replicas_keep_what_was_promised_and_become_one(seed: int) -> None:
 def check_storm(seed: int) -> None:
     storm = Storm(seed)
     storm.run()
-    assert storm.court.acknowledged or storm.controller.placed.leader_epoch > 10
+    assert storm.checker.acknowledged or storm.controller.placed.leader_epoch > 10
 
 
 # Seeds that once found something.
@@ -24,7 +24,7 @@ def check_storm(seed: int) -> None:
 def test_what_was_found_once_is_not_found_again(seed: int) -> None:
     storm = Storm(seed)
     storm.run()
-    assert len(storm.court.acknowledged) <= storm.values
+    assert len(storm.checker.acknowledged) <= storm.values
 
 
 @pytest.mark.soak

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tests.sim.evidence import partitions
 
 if TYPE_CHECKING:
-    from tests.sim.court import Evidence
+    from tests.sim.checking import Evidence
 
 
 def at_end(evidence: "Evidence") -> Iterator[str]:
@@ -15,7 +15,7 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
         seen: dict[bytes, str] = {}
         for partition in partitions(region.disk):
             for offset, value in region.values(partition).items():
-                if not evidence.testimony.is_idempotent(value):
+                if not evidence.statements.is_idempotent(value):
                     continue
                 here = f"{partition}@{offset}"
                 if value in seen:

@@ -20,7 +20,7 @@ from federation.commands.audit.facts import of_directories
 from tests.sim.evidence import Region, partitions
 
 if TYPE_CHECKING:
-    from tests.sim.court import Evidence
+    from tests.sim.checking import Evidence
 
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # thousands of small files
 QUIET = AuditProgress(lambda size: None, lambda size: None)
@@ -28,7 +28,7 @@ QUIET = AuditProgress(lambda size: None, lambda size: None)
 
 def at_end(evidence: "Evidence") -> Iterator[str]:
     """Where crashes take what was not synced, two regions may differ and a sound audit says so."""
-    if not evidence.durable or evidence.audited_at < 0 or evidence.testimony.mirror is None:
+    if not evidence.durable or evidence.audited_at < 0 or evidence.statements.mirror is None:
         return
     regions = [evidence.regions[name] for name in (evidence.source, evidence.destination)]
     if not all(list(partitions(region.disk)) for region in regions):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.sim.court import Evidence
+    from tests.sim.checking import Evidence
 
 
 def at_end(evidence: "Evidence") -> Iterator[str]:
@@ -12,7 +12,7 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
     if not evidence.durable:
         return
     held = {}
-    for ack in evidence.testimony.acknowledged:
+    for ack in evidence.statements.acknowledged:
         region, partition, offset = ack.place
         if (region, partition) not in held:
             held[region, partition] = evidence.regions[region].values(partition)

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 from brokers.ids import TopicPartition
 from linker.records.mirror_record import CutPartition
 from tests.sim.evidence import Batch, batches, log_start, partitions
-from tests.sim.testimony import NEVER_MIRRORED
+from tests.sim.statements import NEVER_MIRRORED
 
 if TYPE_CHECKING:
-    from tests.sim.court import Evidence
+    from tests.sim.checking import Evidence
 
 
 def on_written(
     evidence: "Evidence", region: str, partition: TopicPartition, batch: Batch
 ) -> Iterator[str]:
     """No batch gets into a mirror that the source has not written before."""
-    testimony = evidence.testimony
+    statements = evidence.statements
     if region != evidence.destination or partition.topic.startswith("__"):
         return
-    if testimony.mirror_asked and not testimony.ending_asked:
+    if statements.mirror_asked and not statements.ending_asked:
         yield from _unknown(evidence, partition, batch)
 
 
@@ -31,7 +31,7 @@ def _unknown(evidence: "Evidence", partition: TopicPartition, batch: Batch) -> I
 
 def at_end(evidence: "Evidence") -> Iterator[str]:
     """Below the cut, if there is one, every batch is the source's."""
-    cut = evidence.testimony.cut
+    cut = evidence.statements.cut
     for partition in partitions(evidence.regions[evidence.destination].disk):
         one = None if cut is None else cut.get(partition.partition, NEVER_MIRRORED)
         yield from _judge(evidence, partition, one)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from brokers.ids import Offset, TopicPartition
 
 if TYPE_CHECKING:
-    from tests.sim.court import Evidence
+    from tests.sim.checking import Evidence
 
 
 def at_end(evidence: "Evidence") -> Iterator[str]:
@@ -14,7 +14,7 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
     if not evidence.durable:
         return
     held: dict[tuple[str, TopicPartition], dict[Offset, bytes]] = {}
-    for (region, partition, offset), value in evidence.testimony.read.items():
+    for (region, partition, offset), value in evidence.statements.read.items():
         if (region, partition) not in held:
             held[region, partition] = evidence.regions[region].values(partition)
         values, deleted = held[region, partition], evidence.deleted_below(region, partition)

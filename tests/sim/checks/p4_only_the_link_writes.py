@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 from tests.sim.evidence import partitions
 
 if TYPE_CHECKING:
-    from tests.sim.court import Evidence
+    from tests.sim.checking import Evidence
 
 INTRUDER = b"intruder:"
 
 
 def at_end(evidence: "Evidence") -> Iterator[str]:
     """The intruder wrote, and was told that it had not."""
-    for intrusion in evidence.testimony.intrusions:
-        yield f"the intruder was told of success while the topic was a mirror: {intrusion}"
+    for foreign_write in evidence.statements.foreign_writes:
+        yield f"the intruder was told of success while the topic was a mirror: {foreign_write}"
     mirror = evidence.regions[evidence.destination]
-    cut = evidence.testimony.cut
+    cut = evidence.statements.cut
     for partition in partitions(mirror.disk):
         bound = None
         if cut is not None:

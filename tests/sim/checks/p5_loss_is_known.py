@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING
 from brokers.ids import Offset, TopicPartition
 from linker.records.mirror_record import CutKind, CutPartition
 from tests.sim.evidence import batches
-from tests.sim.testimony import NEVER_MIRRORED, Acknowledged
+from tests.sim.statements import NEVER_MIRRORED, Acknowledged
 
 if TYPE_CHECKING:
-    from tests.sim.court import Evidence
+    from tests.sim.checking import Evidence
 
 
 def at_end(evidence: "Evidence") -> Iterator[str]:
     """Speaks once the operator was told of a cut."""
-    cut = evidence.testimony.cut
+    cut = evidence.statements.cut
     if cut is None:
         return
     acknowledged: dict[TopicPartition, list[Acknowledged]] = {}
-    for ack in evidence.testimony.acknowledged:
+    for ack in evidence.statements.acknowledged:
         if ack.place.region == evidence.source:
             acknowledged.setdefault(ack.place.partition, []).append(ack)
     for partition, acks in acknowledged.items():
         yield from _losses(evidence, partition, acks, cut.get(partition.partition, NEVER_MIRRORED))
     for index, one in cut.items():
-        topic = evidence.testimony.mirror.record.topic  # type: ignore[union-attr]
+        topic = evidence.statements.mirror.record.topic  # type: ignore[union-attr]
         yield from _histories(evidence, TopicPartition(topic, index), one)
 
 
@@ -51,7 +51,7 @@ def _losses(
         ):
             where = f"{partition}@{offset}, below the cut at {cut.offset}"
             yield f"{ack.value!r:.40} was acknowledged at {where}, and is not here"
-        once = evidence.testimony.is_idempotent(
+        once = evidence.statements.is_idempotent(
             ack.value
         )  # else a retry may have left a second one
         if offset >= cut.offset and ack.value in everything and once and evidence.durable:
@@ -69,7 +69,7 @@ def _histories(evidence: "Evidence", partition: TopicPartition, cut: CutPartitio
                 f"{partition}@{batch.base_offset} has leader epoch {batch.leader_epoch};"
                 f" the cut is at {cut.offset}, and begins epoch {cut.leader_epoch}"
             )
-    if evidence.testimony.mirror.record.cut.kind is CutKind.PROMOTE:  # type: ignore[union-attr]
+    if evidence.statements.mirror.record.cut.kind is CutKind.PROMOTE:  # type: ignore[union-attr]
         yield from _promoted(evidence, partition, cut)
 
 
@@ -78,5 +78,5 @@ def _promoted(evidence: "Evidence", partition: TopicPartition, cut: CutPartition
     if cut.missing != 0:
         yield f"{partition} was promoted with {cut.missing} records missing"
     end: Offset = evidence.regions[evidence.source].end(partition)
-    if evidence.testimony.planned and evidence.durable and cut.offset != end:
+    if evidence.statements.planned and evidence.durable and cut.offset != end:
         yield f"{partition} was promoted at {cut.offset}, its quiet source ends at {end}"

@@ -10,7 +10,7 @@ from brokers.ids import OFFSETS_TOPIC, Offset, TopicPartition
 from tests.sim.evidence import Batch, commits, committed
 
 if TYPE_CHECKING:
-    from tests.sim.court import Evidence
+    from tests.sim.checking import Evidence
 
 
 def on_written(
@@ -20,7 +20,7 @@ def on_written(
     if region != evidence.destination or partition.topic != OFFSETS_TOPIC:
         return
     for group, at, offset in commits(batch):
-        if evidence.testimony.moved:
+        if evidence.statements.moved:
             yield from _judge_own(evidence, group, at, offset)
         else:
             yield from _judge(evidence, group, at, offset)
@@ -30,14 +30,14 @@ def _judge_own(
     evidence: "Evidence", group: str, partition: TopicPartition, offset: Offset
 ) -> Iterator[str]:
     """Once the group lives here, nobody else moves it."""
-    tried = evidence.testimony.attempts.get((evidence.destination, group, partition), {})
+    tried = evidence.statements.attempts.get((evidence.destination, group, partition), {})
     if offset not in tried:
         yield f"group {group} was moved to {offset} of {partition}, where it has not asked to be"
 
 
 def on_restart(evidence: "Evidence", region: str) -> Iterator[str]:
     """A crash must not take the data and leave the offset."""
-    if region == evidence.destination and evidence.durable and not evidence.testimony.moved:
+    if region == evidence.destination and evidence.durable and not evidence.statements.moved:
         for (group, at), offset in committed(evidence.regions[region].disk).items():
             yield from _judge(evidence, group, at, offset)
 
@@ -49,15 +49,15 @@ def _judge(
     end = mirror.end(partition)
     if offset > end:
         yield f"group {group} stands at {offset} of {partition}, the mirror ends at {end}"
-    tried = evidence.testimony.attempts.get((evidence.source, group, partition), {})
+    tried = evidence.statements.attempts.get((evidence.source, group, partition), {})
     if offset > max([0, *tried]):
         yield f"group {group} stands at {offset} of {partition}, it never tried to commit beyond {max([0, *tried])}"
 
 
 def at_end(evidence: "Evidence") -> Iterator[str]:
     """A member that moved began where the mirror's data ended, or before."""
-    cut = evidence.testimony.cut
-    for found in evidence.testimony.found:
+    cut = evidence.statements.cut
+    for found in evidence.statements.found:
         if cut is None or found.region != evidence.destination or found.own:
             continue
         index = found.partition.partition

@@ -7,15 +7,15 @@ from brokers.ids import Offset, TopicPartition
 from tests.sim.evidence import batches, log_start, partitions
 
 if TYPE_CHECKING:
-    from tests.sim.court import Evidence
+    from tests.sim.checking import Evidence
 
 
 def at_end(evidence: "Evidence") -> Iterator[str]:
     """Needs the ledger as the operator was told of it."""
-    if evidence.testimony.mirror is None:
+    if evidence.statements.mirror is None:
         return
     mirror = evidence.regions[evidence.destination]
-    cut = evidence.testimony.cut
+    cut = evidence.statements.cut
     for partition in partitions(mirror.disk):
         end = mirror.end(partition)
         if cut is not None:

@@ -1,4 +1,4 @@
-"""Federations of regions of several nodes, in bad weather.
+"""Federations of regions of several nodes, under faults.
 
 - `federation`: two regions, their network, and what is checked at each write to a mirror
 - `operators`: makes the topic, the link and the mirror, and ends it
@@ -7,7 +7,7 @@
   retention at the source
 - `rounds`: both in turns, with a group of `followers`; `unclean`: a source with `usurpers`, which loses records
 - `retention`: a source that removes what its mirror does not have yet, unless the link asks it to wait
-- `transitions`: every transition in calm weather; `steps`: a crash at one of its steps; `everywhere`: at each
-- compacted topics: `--compacted` with these (`compacting_everywhere` of `weather`)
+- `transitions`: every transition without faults; `steps`: a crash at one of its steps; `everywhere`: at each
+- compacted topics: `--compacted` with these (`compacting_everywhere` of `scenario`)
 - `plants`: bugs that the simulator has to find
 """

@@ -1,4 +1,4 @@
-"""What must be true of a mirror, when the weather is over and all replicas of each region are equal."""
+"""What must be true of a mirror, when the faults are over and all replicas of each region are equal."""
 
 from collections.abc import Iterable, Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""A transition with a crash at every step of it: one run in calm weather, from which a process forks off at each step.
+"""A transition with a crash at every step of it: one run without faults, from which a process forks off at each step.
 
 A fork goes on from the same state with a crash, so the way to that step is not walked again. What it finds is found
 again by the step's number alone: `python -m tests.sim --transition NAME --seed N --step K`.

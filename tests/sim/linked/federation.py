@@ -12,7 +12,7 @@ from tests.sim.evidence import Batch, commits, folder_of, parse
 from tests.sim.network import Network
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import DATA_PORT, LINK_PORT, TOPIC, Cluster, MakeNode, place
-from tests.sim.regions.weather import RegionWeather
+from tests.sim.regions.scenario import RegionScenario
 from tests.sim.world import World
 
 SOURCE, DESTINATION, THIRD = "west", "east", "north"
@@ -37,7 +37,7 @@ class Region(Cluster):
     def __init__(
         self,
         world: World,
-        weather: RegionWeather,
+        scenario: RegionScenario,
         make_node: MakeNode,
         region: str,
         network: Network,
@@ -51,7 +51,7 @@ class Region(Cluster):
         self.cuts: dict[TopicPartition, Offset] = {}  # where another region took the topic over
         self._reads_again = False  # what it mirrors, since it was restored
         self._marks: dict[TopicPartition, Offset] = {}
-        super().__init__(world, weather, make_node, Disk, region=region, network=network)
+        super().__init__(world, scenario, make_node, Disk, region=region, network=network)
         network.regions.update({place(number): region for number in self.nodes})
 
     def on_write(self, number: BrokerId, path: str, data: bytes) -> None:
@@ -134,7 +134,7 @@ class Region(Cluster):
         """What its members have read beyond the cut is gone; from now on they read what the winner has."""
         if self.is_mirror and self.source is winner:
             return
-        tried = self.testimony.tried
+        tried = self.statements.tried
         tried.update({key: min(offset, self._common(key[1])) for key, offset in tried.items()})
         self.is_reversed_to(winner)
 
@@ -153,8 +153,8 @@ class Region(Cluster):
         """How far a group may be: as its members came in the source, or here in what both regions have."""
         assert self.source is not None
         key = (group, partition)
-        own = min(self.testimony.tried.get(key, 0), self._common(partition))
-        return max(self.source.testimony.tried.get(key, 0), own)
+        own = min(self.statements.tried.get(key, 0), self._common(partition))
+        return max(self.source.statements.tried.get(key, 0), own)
 
     def high_watermark(self, partition: TopicPartition) -> Offset:
         """The highest that any replica knew while it lived."""
@@ -203,22 +203,22 @@ class Ends:
 
 
 class LinkedFederation:
-    """`weathers` has each region's, by its name. `first` is the link from `west` to `east`."""
+    """`scenarios` has each region's, by its name. `first` is the link from `west` to `east`."""
 
     def __init__(
         self,
         world: World,
-        weathers: Mapping[str, RegionWeather],
+        scenarios: Mapping[str, RegionScenario],
         make_node: MakeNode = Node,
         *,
         topology: Topology = Topology.PAIR,
         source_dials: bool = False,
     ) -> None:
         self.world = world
-        self.network = Network(world, weathers[SOURCE])
+        self.network = Network(world, scenarios[SOURCE])
         self.regions = tuple(
-            Region(world, weather, make_node, name, self.network)
-            for name, weather in weathers.items()
+            Region(world, scenario, make_node, name, self.network)
+            for name, scenario in scenarios.items()
         )
         self.source, self.destination = self.regions[:2]
         self.destination.source = self.source
@@ -244,9 +244,9 @@ class LinkedFederation:
         for node in self.nodes.values():
             node.streams.directory = directory
         for region in self.regions[1:]:
-            region.testimony.idempotent = self.source.testimony.idempotent
-            region.testimony.tried = self.source.testimony.tried
-            region.testimony.trims = self.source.testimony.trims
+            region.statements.idempotent = self.source.statements.idempotent
+            region.statements.tried = self.source.statements.tried
+            region.statements.trims = self.source.statements.trims
 
     @property
     def nodes(self) -> dict[BrokerId, Node]:

@@ -32,7 +32,7 @@ class Follower(GroupMember):
     def go(self, region: Region) -> None:
         """It goes on in this region, where that says that the group stands."""
         self._cluster = self._region = region
-        self._testimony = region.testimony
+        self._statements = region.statements
         self._routes = Routes(region, f"{self.name} in {region.region}")
         self._coordinator, self._member_id = -1, ""
         self._positions.clear()
@@ -60,10 +60,10 @@ class Follower(GroupMember):
     async def _resume(self) -> None:
         for item in await self._committed(self._cluster.partitions()):
             partition = TopicPartition(TOPIC, item.partition_index)
-            came = self._testimony.tried.get((self.name, partition), 0)
+            came = self._statements.tried.get((self.name, partition), 0)
             if not item.error_code and item.committed_offset > came:
                 told = f"{self.name} came to {came} of {partition}, and is told {item.committed_offset}"
-                self._testimony.contradicts("P6", told)
+                self._statements.contradicts("P6", told)
         await super()._resume()
 
     async def _work(self) -> None:

@@ -1,4 +1,4 @@
-"""One run of one seed: a source whose retention runs ahead of its mirror, and a link that has it hold, in bad weather.
+"""One run of one seed: a source whose retention runs ahead of its mirror, and a link that has it hold, under faults.
 
 Leaders move on both sides, nodes come and go, nothing passes between the regions for a while. The mirror skips nothing
 all the same, and in the end the source has deleted everything.
@@ -13,21 +13,21 @@ from tests.sim.evidence import log_start
 from tests.sim.linked import verdict
 from tests.sim.linked.federation import MirrorBroken
 from tests.sim.linked.runs import LinkedRun
-from tests.sim.linked.weather import LinkedWeather, Wan
+from tests.sim.linked.scenario import LinkedScenario, Wan
 from tests.sim.nodes import Node
 from tests.sim.regions.checks import end_of
 from tests.sim.regions.cluster import TOPIC, MakeNode
-from tests.sim.weather import Crashes
+from tests.sim.scenario import Crashes
 
 RETENTION_MS = 1_500
 PARTITIONS_MAX = 8
 
 
-def _eventful(weather: LinkedWeather) -> LinkedWeather:
+def _eventful(scenario: LinkedScenario) -> LinkedScenario:
     """Disks keep what they were given: else the mirror asks again for what it held, and has said so. Retention goes by
     clocks, so they are right."""
     wan = Wan(cut_mean_ms=3_000, cut_ms=6_000, one_way=0.3)
-    alone = weather.alone().everywhere(
+    alone = scenario.alone().everywhere(
         crashes=Crashes.KILL,
         wipe_mean_ms=0,
         skew_ms=0,
@@ -40,7 +40,7 @@ def _eventful(weather: LinkedWeather) -> LinkedWeather:
         segment_bytes=1_500,
         duration_ms=16_000,
     )
-    return LinkedWeather(alone.regions, alone.topology, wan, "none", alone.source_dials)
+    return LinkedScenario(alone.regions, alone.topology, wan, "none", alone.source_dials)
 
 
 class HoldRun(LinkedRun):
@@ -58,7 +58,7 @@ class HoldRun(LinkedRun):
         self.readers = []
         partitions = [TopicPartition(TOPIC, index) for index in range(PARTITIONS_MAX)]
         for region in self.federation.regions:
-            region.testimony.trims.update(dict.fromkeys(partitions, OFFSET_MAX))
+            region.statements.trims.update(dict.fromkeys(partitions, OFFSET_MAX))
 
     async def _link(self) -> None:
         """Nothing is deleted before the hold is there."""

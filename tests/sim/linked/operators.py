@@ -74,7 +74,7 @@ class LinkOperator:
             await self._until(
                 CreateMirror(link=self.link, mirror_topic=TOPIC), "TOPIC_ALREADY_EXISTS"
             )
-        source, destination = self._ends.source.testimony, self._ends.destination.testimony
+        source, destination = self._ends.source.statements, self._ends.destination.statements
         while TOPIC not in source.made:  # it is a mirror itself, which was made and not told yet
             await self._world.sleep(LOOK_MS)
         destination.made[TOPIC] = source.made[TOPIC]

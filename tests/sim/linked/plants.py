@@ -19,15 +19,15 @@ from linker.control.source_fencing import GENERATION_MAX
 from linker.events import FrameArrived, Send
 from linker.frames import AskBeacon, MirrorPositions, Subscribe, Superseded
 from tests.sim.linked.runs import Adjust
-from tests.sim.linked.weather import LinkedWeather
+from tests.sim.linked.scenario import LinkedScenario
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import MakeNode
-from tests.sim.regions.weather import Shape
+from tests.sim.regions.scenario import Shape
 
 
 @dataclass(frozen=True)
 class Plant:
-    """A bug, how the run ends in which it matters, and the weather."""
+    """A bug, how the run ends in which it matters, and the scenario."""
 
     make_node: MakeNode
     seeds: range  # in which it is found
@@ -49,7 +49,7 @@ def _stormy(**changes: Any) -> Adjust:
         "latency_ms": 10,
         "duration_ms": 9_000,
     }
-    return lambda weather: weather.alone().everywhere(**(settled | changes))
+    return lambda scenario: scenario.alone().everywhere(**(settled | changes))
 
 
 class _View:
@@ -267,8 +267,8 @@ CUT_TOO_EARLY = Plant(
 CLAMP_UPWARDS = Plant(Upwards, range(10), "none", _stormy(groups=1, crash_mean_ms=0))
 
 # These are found by runs with the way back.
-TRUNCATE_UNSEALED = Plant(Unsealed, range(20), "restore", LinkedWeather.alone)
-FOLLOW_BY_OFFSET = Plant(ByOffset, range(20), "restore", LinkedWeather.alone)
+TRUNCATE_UNSEALED = Plant(Unsealed, range(20), "restore", LinkedScenario.alone)
+FOLLOW_BY_OFFSET = Plant(ByOffset, range(20), "restore", LinkedScenario.alone)
 
 # This by runs with several rounds, which keep both regions apart for long.
 FORGET_THE_GENERATION = Plant(
@@ -279,13 +279,13 @@ FORGET_THE_GENERATION = Plant(
 )
 
 # These by runs with unclean elections in the source.
-FOLLOW_BY_OFFSET_UNCLEANLY = Plant(ByOffset, range(5, 12), "unclean", LinkedWeather.alone)
-CUT_BACK_UNSEALED = Plant(Unsealed, range(12), "unclean", LinkedWeather.alone)
+FOLLOW_BY_OFFSET_UNCLEANLY = Plant(ByOffset, range(5, 12), "unclean", LinkedScenario.alone)
+CUT_BACK_UNSEALED = Plant(Unsealed, range(12), "unclean", LinkedScenario.alone)
 
 # These by runs with retention in the source.
-HOLD_FOR_EVER = Plant(HoldsForever, range(10), "retention", LinkedWeather.alone)
-IGNORE_HOLDS = Plant(Unheld, range(9, 20), "held", LinkedWeather.alone)
-IGNORE_BOUNDS = Plant(Unbounded, range(4, 20), "held", LinkedWeather.alone)
+HOLD_FOR_EVER = Plant(HoldsForever, range(10), "retention", LinkedScenario.alone)
+IGNORE_HOLDS = Plant(Unheld, range(9, 20), "held", LinkedScenario.alone)
+IGNORE_BOUNDS = Plant(Unbounded, range(4, 20), "held", LinkedScenario.alone)
 
 # And this by runs with reversals.
-REVERSE_UNDRAINED = Plant(Undrained, range(50, 80), "reverse", LinkedWeather.alone)
+REVERSE_UNDRAINED = Plant(Undrained, range(50, 80), "reverse", LinkedScenario.alone)

@@ -22,7 +22,7 @@ class RestoreRun(LinkedRun):
         seed: int,
         show: Callable[[str], None] | None = None,
         *,
-        adjust: Adjust = lambda weather: weather,
+        adjust: Adjust = lambda scenario: scenario,
         make_node: MakeNode = Node,
         start: str = "",
     ) -> None:
@@ -30,7 +30,7 @@ class RestoreRun(LinkedRun):
         super().__init__(
             seed,
             show,
-            adjust=lambda weather: adjust(weather.everywhere(groups=0)),
+            adjust=lambda scenario: adjust(scenario.everywhere(groups=0)),
             make_node=make_node,
             ending="restore",
         )

@@ -19,7 +19,7 @@ from linker.records.retention_hold import HOLD_KIND
 from tests.sim.disks import Disk
 from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.runs import Adjust, LinkedRun
-from tests.sim.linked.weather import LinkedWeather
+from tests.sim.linked.scenario import LinkedScenario
 from tests.sim.nodes import Node
 from tests.sim.regions.admins import DELETE_RECORDS, Admin, brief
 from tests.sim.regions.cluster import TOPIC, MakeNode
@@ -62,13 +62,13 @@ class RetentionRun(LinkedRun):
         seed: int,
         show: Callable[[str], None] | None = None,
         *,
-        adjust: Adjust = lambda weather: weather,
+        adjust: Adjust = lambda scenario: scenario,
         make_node: MakeNode = Node,
     ) -> None:
         super().__init__(
             seed,
             show,
-            adjust=lambda weather: adjust(_retaining(weather)),
+            adjust=lambda scenario: adjust(_retaining(scenario)),
             make_node=make_node,
             ending="retention",
         )
@@ -147,7 +147,7 @@ class RetentionRun(LinkedRun):
         if state is None or not state.online:
             self._looks.pop(key, None)
             return
-        trims = self.federation.source.testimony.trims
+        trims = self.federation.source.statements.trims
         trims[partition] = max(state.log_start_offset, trims.get(partition, 0))
         mirrored = self.federation.destination.high_watermark(partition)
         before = self._looks.get(key)
@@ -219,8 +219,8 @@ class RetentionRun(LinkedRun):
                     yield f"broker {number} has {sizes} bytes of {partition}"
 
 
-def _retaining(weather: LinkedWeather) -> LinkedWeather:
-    return weather.pair().everywhere(
+def _retaining(scenario: LinkedScenario) -> LinkedScenario:
+    return scenario.pair().everywhere(
         groups=0, meddles=False, trims=False, wipe_mean_ms=0, segment_bytes=SEGMENT_BYTES
     )
 

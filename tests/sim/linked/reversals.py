@@ -1,4 +1,4 @@
-"""One run of one seed: the regions change places several times while both are written to, in bad weather.
+"""One run of one seed: the regions change places several times while both are written to, under faults.
 
 Afterwards both have the same log, and it holds every record that either has acknowledged: a reversal loses nothing.
 """
@@ -76,14 +76,14 @@ class ReversalRun(LinkedRun):
         seed: int,
         show: Callable[[str], None] | None = None,
         *,
-        adjust: Adjust = lambda weather: weather,
+        adjust: Adjust = lambda scenario: scenario,
         make_node: MakeNode = Node,
         swaps: int = 0,
     ) -> None:
         super().__init__(
             seed,
             show,
-            adjust=lambda weather: adjust(weather.everywhere(groups=0)),
+            adjust=lambda scenario: adjust(scenario.everywhere(groups=0)),
             make_node=make_node,
             ending="reverse",
         )

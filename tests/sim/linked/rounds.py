@@ -64,14 +64,14 @@ class RoundsRun(LinkedRun):
         seed: int,
         show: Callable[[str], None] | None = None,
         *,
-        adjust: Adjust = lambda weather: weather,
+        adjust: Adjust = lambda scenario: scenario,
         make_node: MakeNode = Node,
         rounds: int = 0,
     ) -> None:
         super().__init__(
             seed,
             show,
-            adjust=lambda weather: adjust(weather.pair().everywhere(groups=0)),
+            adjust=lambda scenario: adjust(scenario.pair().everywhere(groups=0)),
             make_node=make_node,
             ending="rounds",
         )
@@ -81,7 +81,7 @@ class RoundsRun(LinkedRun):
         self.rounds = rounds or self._rng.choice((2, 2, 3))
         west, east = self.federation.first.regions
         for region in (west, east):
-            region.testimony.tried = {}  # each its own: a group may come further where records are lost
+            region.statements.tried = {}  # each its own: a group may come further where records are lost
         self.producers = [
             Producer(each, name, idempotent=self._rng.random() < 0.7, acks=ALL, restarts=True)
             for each, name in ((west, "producer0"), (east, "producer1"))
@@ -125,13 +125,13 @@ class RoundsRun(LinkedRun):
             follower.halt()
             await follower.wait_until_away()
         is_there = any(mirror.region in each.lingering for each in self.members)
-        stood = dict(home.testimony.committed) if leaves_first and not is_there else {}
-        home.testimony.is_linked = True
+        stood = dict(home.statements.committed) if leaves_first and not is_there else {}
+        home.statements.is_linked = True
         await self.operator.swap(home, mirror)
         self._hand_over(home, mirror, await self.operator.cut_of(mirror))
         home.is_reversed_to(mirror)
-        trims = home.testimony.trims
-        mirror.testimony.committed = {
+        trims = home.statements.trims
+        mirror.statements.committed = {
             (group, partition): offset
             for (group, partition), offset in stood.items()
             if offset >= trims.get(partition, 0)  # what begins behind it is not copied
@@ -142,14 +142,14 @@ class RoundsRun(LinkedRun):
         """Both are written to for a while."""
         await self.operator.fail_over(mirror)
         self._hand_over(home, mirror, await self.operator.cut_of(mirror))
-        mirror.testimony.committed = {}
+        mirror.statements.committed = {}
         followed = self.world.spawn(self._follow(mirror, lingers=self._rng.random() < 0.4))
         await self.world.sleep(self._rng.randrange(100, self.apart_ms))
-        home.testimony.is_linked = True
+        home.statements.is_linked = True
         await self.operator.bring_back(home, mirror, self.admin_of(mirror).grow_to)
         await followed
-        known = home.testimony.known
-        home.testimony.known = {  # what it knew of others it may be told anew
+        known = home.statements.known
+        home.statements.known = {  # what it knew of others it may be told anew
             place: value
             for place, value in known.items()
             if place.offset < home.cuts.get(place.partition, 0)
@@ -166,15 +166,15 @@ class RoundsRun(LinkedRun):
         ends = {
             TopicPartition(TOPIC, index): each.offset for index, each in enumerate(cut.partitions)
         }
-        keys = loser.testimony.tried.keys() | winner.testimony.tried.keys()
-        winner.testimony.tried = {
+        keys = loser.statements.tried.keys() | winner.statements.tried.keys()
+        winner.statements.tried = {
             (group, partition): min(winner.may_stand(group, partition), ends.get(partition, 0))
             for group, partition in sorted(keys)
         }
-        winner.is_mirror = winner.testimony.is_linked = False
+        winner.is_mirror = winner.statements.is_linked = False
         winner.was_taken_over({})
         loser.was_taken_over(ends)
-        made = loser.testimony.made, winner.testimony.made
+        made = loser.statements.made, winner.statements.made
         most = max(each.get(TOPIC, 0) for each in made)
         for each in made:
             each[TOPIC] = most
@@ -196,7 +196,7 @@ class RoundsRun(LinkedRun):
     @property
     def own_commits(self) -> dict[tuple[str, TopicPartition], int]:
         (_, mirror), *_ = self.mirrored
-        return mirror.testimony.tried
+        return mirror.statements.tried
 
     def _judge_mirrors(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
         super()._judge_mirrors(disks)

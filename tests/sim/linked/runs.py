@@ -1,4 +1,4 @@
-"""One run of one seed: regions in bad weather, then healing, then every mirror must be its source's equal."""
+"""One run of one seed: regions under faults, then healing, then every mirror must be its source's equal."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -10,8 +10,8 @@ from tests.sim.evidence import log_start
 from tests.sim.linked import checks, verdict
 from tests.sim.linked.federation import Ends, LinkedFederation, MirrorBroken, Region
 from tests.sim.linked.operators import LinkOperator
+from tests.sim.linked.scenario import LinkedScenario, drawn
 from tests.sim.linked.wan import WanStorm
-from tests.sim.linked.weather import LinkedWeather, drawn
 from tests.sim.nodes import Node
 from tests.sim.regions.admins import Admin
 from tests.sim.regions.checks import end_of
@@ -30,7 +30,7 @@ CALM_MS_MAX = 180_000
 STEP_MS = 250
 TO_NORTH = "to-north"  # the second link
 
-Adjust = Callable[[LinkedWeather], LinkedWeather]
+Adjust = Callable[[LinkedScenario], LinkedScenario]
 
 
 def _began(region: Region, partition: TopicPartition) -> Offset:
@@ -38,35 +38,35 @@ def _began(region: Region, partition: TopicPartition) -> Offset:
 
 
 class LinkedRun:
-    """Everything that takes part. `adjust` may change the drawn weather, `ending` how the mirror in `east` ends."""
+    """Everything that takes part. `adjust` may change the drawn scenario, `ending` how the mirror in `east` ends."""
 
     def __init__(
         self,
         seed: int,
         show: Callable[[str], None] | None = None,
         *,
-        adjust: Adjust = lambda weather: weather,
+        adjust: Adjust = lambda scenario: scenario,
         make_node: MakeNode = Node,
         ending: str = "",
     ) -> None:
         self.world = World(seed, show)
-        self.weather = adjust(drawn(self.world.rng("weather")))
-        self.ending = ending or self.weather.ending
-        self.world.note("weather", self.weather.describe())
+        self.scenario = adjust(drawn(self.world.rng("weather")))
+        self.ending = ending or self.scenario.ending
+        self.world.note("scenario", self.scenario.describe())
         self.federation = LinkedFederation(
             self.world,
-            self.weather.regions,
+            self.scenario.regions,
             make_node,
-            topology=self.weather.topology,
-            source_dials=self.weather.source_dials,
+            topology=self.scenario.topology,
+            source_dials=self.scenario.source_dials,
         )
         self.storms: list[WanStorm | Storm] = [
-            WanStorm(self.federation, self.weather.wan),
+            WanStorm(self.federation, self.scenario.wan),
             *(Storm(region) for region in self.federation.regions),
         ]
         for region in self.federation.regions:
             region.remember_marks()
-            region.testimony.began = partial(_began, region)
+            region.statements.began = partial(_began, region)
         self.inspectors = [Inspector(region) for region in self.federation.regions]
         self.admins = [Admin(region) for region in self.federation.regions]
         self.operator = LinkOperator(self.federation.first)
@@ -87,8 +87,10 @@ class LinkedRun:
         source, destination = self.federation.source, self.federation.destination
         idempotent = rng.random() < 0.7
         self.producers = [Producer(source, "producer0", idempotent=idempotent, acks=ALL)]
-        kind = GroupMember if self.weather.first.compaction is None else TableMember
-        self.members = [kind(source, f"group{index}") for index in range(self.weather.first.groups)]
+        kind = GroupMember if self.scenario.first.compaction is None else TableMember
+        self.members = [
+            kind(source, f"group{index}") for index in range(self.scenario.first.groups)
+        ]
         self.readers = [Reader(destination, "reader0")] if rng.random() < 0.4 else []
 
     def execute(self) -> Outcome:
@@ -96,7 +98,7 @@ class LinkedRun:
         self._begin()
         for storm in self.storms:
             storm.begin()
-        half = self.weather.first.duration_ms // 2
+        half = self.scenario.first.duration_ms // 2
         begun = self.world.spawn(self._link())
         self._pass(half)
         ended = self.world.spawn(self._end(begun)) if self.ending != "none" else begun
@@ -146,10 +148,10 @@ class LinkedRun:
         ]
         for client in clients:
             self.world.spawn(client.run())
-        if self.weather.first.compaction is not None:
+        if self.scenario.first.compaction is not None:
             for region in self.federation.regions:
-                self.world.spawn(Admin(region).roll_offsets(region.weather.segment_bytes))
-        if self.weather.first.meddles:
+                self.world.spawn(Admin(region).roll_offsets(region.scenario.segment_bytes))
+        if self.scenario.first.meddles:
             self.world.spawn(self.admins[0].meddle())
             for admin in self.admins[1:]:
                 self.world.spawn(admin.move_about())
@@ -243,7 +245,7 @@ class LinkedRun:
             self.world.trace_hash,
             self.world.steps,
             self.world.now - START,
-            len(self.federation.source.evidence.testimony.acknowledged),
+            len(self.federation.source.evidence.statements.acknowledged),
             sum(node.life for node in self.federation.nodes.values()),
         )
 

@@ -9,7 +9,7 @@ from tests.sim.linked.restores import RestoreRun
 from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
-from tests.sim.linked.weather import compacting_everywhere
+from tests.sim.linked.scenario import compacting_everywhere
 from tests.sim.seeds import check_all
 
 RUNS: dict[str, Callable[..., Any]] = {

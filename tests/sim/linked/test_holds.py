@@ -1,4 +1,4 @@
-"""Retention holds in bad weather: no mirror skips anything, and no source keeps anything that its mirror has."""
+"""Retention holds under faults: no mirror skips anything, and no source keeps anything that its mirror has."""
 
 from collections.abc import Iterable
 

@@ -25,7 +25,7 @@ from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
 from tests.sim.linked.unclean import UncleanRun
 from tests.sim.nodes import CoreRaised
-from tests.sim.regions.court import Broken
+from tests.sim.regions.checking import Broken
 from tests.sim.runs import Stuck
 
 

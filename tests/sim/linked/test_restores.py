@@ -1,4 +1,4 @@
-"""Failovers and the way back in bad weather: both regions end equal, and what was removed is in the orphan store."""
+"""Failovers and the way back under faults: both regions end equal, and what was removed is in the orphan store."""
 
 from collections.abc import Iterable
 

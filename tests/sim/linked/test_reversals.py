@@ -1,4 +1,4 @@
-"""Reversals there and back in bad weather: both regions end equal, and nothing that either has acknowledged is lost."""
+"""Reversals there and back under faults: both regions end equal, and nothing that either has acknowledged is lost."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Every transition of a link and its mirror, in calm weather, with one crash at a chosen step of it.
+"""Every transition of a link and its mirror, without faults, with one crash at a chosen step of it.
 
 Whoever crashes comes back. The operator asks until the transition has come to its end, by whatever broker coordinates
 links then. Afterwards the promises hold as after a storm.
@@ -19,13 +19,13 @@ from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.operators import BACK, CONFIGS, LinkOperator
 from tests.sim.linked.reversals import ReversingOperator
 from tests.sim.linked.runs import CALM_MS_MAX, LinkedRun
+from tests.sim.linked.scenario import LinkedScenario
 from tests.sim.linked.steps import Crash, SteppedNode, Steps
-from tests.sim.linked.weather import LinkedWeather
 from tests.sim.regions.cluster import TOPIC, MakeNode
 from tests.sim.regions.producers import ALL, Producer
-from tests.sim.regions.weather import Shape
+from tests.sim.regions.scenario import Shape
 from tests.sim.runs import Outcome, Stuck
-from tests.sim.weather import Crashes
+from tests.sim.scenario import Crashes
 from tests.sim.world import Promise
 
 SHAPES = (Shape(3, 3, combined=True), Shape(1, 2, combined=True))
@@ -65,7 +65,7 @@ class TransitionOperator(ReversingOperator):
     async def restore_and_take_back(self) -> None:
         """The way back is begun, and given up by a failover; what was removed by then is sealed."""
         source = self._ends.source
-        source.testimony.rewrites = True
+        source.statements.rewrites = True
         configs = {**CONFIGS, "source.fencing.enable": "false"}  # both are written to at the end
         configs["bootstrap.servers"] = self._ends.destination.bootstrap_servers
         await self._until(CreateLink(name=BACK, configs=configs), "CLUSTER_LINK_EXISTS", source)
@@ -137,10 +137,10 @@ TRANSITIONS: Final = {
 }
 
 
-def calm(weather: LinkedWeather, rng: Random) -> LinkedWeather:
+def calm(scenario: LinkedScenario, rng: Random) -> LinkedScenario:
     """Nothing happens by itself. What a process has acknowledged is on its disk: P2 speaks of that."""
     shape = rng.choice(SHAPES)
-    return weather.alone().everywhere(
+    return scenario.alone().everywhere(
         shape=shape,
         replication=shape.brokers,
         min_insync=min(2, shape.brokers),
@@ -177,7 +177,7 @@ class TransitionRun(LinkedRun):
         super().__init__(
             seed,
             show,
-            adjust=lambda weather: calm(weather, Random(f"{seed}/calm")),
+            adjust=lambda scenario: calm(scenario, Random(f"{seed}/calm")),
             make_node=make_node,
             ending="none",
         )

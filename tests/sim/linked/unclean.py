@@ -18,13 +18,13 @@ from tests.sim.linked import verdict
 from tests.sim.linked.federation import DESTINATION, SOURCE, MirrorBroken, Region
 from tests.sim.linked.orphans import orphans
 from tests.sim.linked.runs import Adjust, LinkedRun
+from tests.sim.linked.scenario import LinkedScenario
 from tests.sim.linked.usurpers import UncleanAdmin, Usurper
-from tests.sim.linked.weather import LinkedWeather
 from tests.sim.nodes import Node
 from tests.sim.regions.checks import end_of
 from tests.sim.regions.cluster import MakeNode
 from tests.sim.regions.producers import ALL, Producer
-from tests.sim.regions.weather import Shape
+from tests.sim.regions.scenario import Shape
 from tests.sim.world import Promise
 
 SHAPES = (
@@ -36,9 +36,9 @@ DIVERGED = (MirrorError.UNEXPECTED_TRUNCATION, MirrorError.NON_MONOTONIC_SOURCE_
 REASON = re.compile(r"^orders-(\d+): .*same records up to offset (\d+)$")
 
 
-def unclean(weather: LinkedWeather, rng: Random) -> LinkedWeather:
+def unclean(scenario: LinkedScenario, rng: Random) -> LinkedScenario:
     """The source's controllers are apart from its brokers, of which nobody ends but by a `Usurper`."""
-    pair = weather.pair().everywhere(groups=0, meddles=False, trims=False, wipe_mean_ms=0)
+    pair = scenario.pair().everywhere(groups=0, meddles=False, trims=False, wipe_mean_ms=0)
     shape = rng.choice(SHAPES)
     source = replace(
         pair.regions[SOURCE],
@@ -60,20 +60,20 @@ class UncleanRun(LinkedRun):
         seed: int,
         show: Callable[[str], None] | None = None,
         *,
-        adjust: Adjust = lambda weather: weather,
+        adjust: Adjust = lambda scenario: scenario,
         make_node: MakeNode = Node,
         policy: str = "",
     ) -> None:
         super().__init__(
             seed,
             show,
-            adjust=lambda weather: adjust(unclean(weather, Random(f"{seed}/unclean"))),
+            adjust=lambda scenario: adjust(unclean(scenario, Random(f"{seed}/unclean"))),
             make_node=make_node,
             ending="unclean",
         )
         rng = self.world.rng("unclean")
         west, east = self.federation.first.regions
-        west.testimony.loses = west.testimony.rewrites = True
+        west.statements.loses = west.statements.rewrites = True
         east.holders = {}
         self.operator.policy = policy or rng.choice(("fail", "truncate"))
         self.world.note("policy", self.operator.policy)

@@ -9,9 +9,9 @@ from tests.sim.evidence import batches
 from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.orphans import orphans
 from tests.sim.regions import checks, compacted_logs
+from tests.sim.regions.checking import Evidence
 from tests.sim.regions.cluster import TOPIC
 from tests.sim.regions.compaction import key_of
-from tests.sim.regions.court import Evidence
 from tests.sim.regions.inspection import Inspector
 
 Orphan = tuple[TopicPartition, Offset, bytes]
@@ -42,9 +42,9 @@ def judge_region(region: Region, inspector: Inspector, disks: Disks) -> None:
     }
     evidence.holes = ledger(region)
     is_compacted = evidence.history is not None
-    for law, check in COMPACTED if is_compacted else REGIONAL:
+    for invariant, check in COMPACTED if is_compacted else REGIONAL:
         for finding in check(evidence):
-            raise MirrorBroken(f"{law} in {region.region}: {finding}")
+            raise MirrorBroken(f"{invariant} in {region.region}: {finding}")
     for finding in (unaccounted_by_key if is_compacted else unaccounted)(region, disks):
         raise MirrorBroken(f"P5 in {region.region}: {finding}")
     for finding in () if is_compacted else skipped(region, disks):
@@ -55,11 +55,11 @@ def unaccounted(region: Region, disks: Disks) -> Iterator[str]:
     """P1, P5: what a region has acknowledged lies in its log, where it said, or in one of its orphan stores."""
     held = values_of(disks)
     sealed = {key for node in region.nodes.values() for key in orphans(node.disk)}
-    if region.testimony.loses:
+    if region.statements.loses:
         return
-    for ack in region.evidence.testimony.acknowledged:
+    for ack in region.evidence.statements.acknowledged:
         partition, offset = ack.place.partition, ack.place.offset
-        may_be_gone = offset < region.testimony.trims.get(partition, 0)
+        may_be_gone = offset < region.statements.trims.get(partition, 0)
         if may_be_gone or held.get(partition, {}).get(offset) == ack.value:
             continue
         if (partition, offset, ack.value) not in sealed:
@@ -70,9 +70,9 @@ def unaccounted_by_key(region: Region, disks: Disks) -> Iterator[str]:
     """P1, P5: it counts at its offset, or its log's tail was sealed with it, or with a later record of its key."""
     evidence = region.evidence
     sealed = {key for node in region.nodes.values() for key in orphans(node.disk)}
-    for ack in evidence.testimony.acknowledged:
+    for ack in evidence.statements.acknowledged:
         partition, offset, value = ack.place.partition, ack.place.offset, ack.value
-        if partition not in disks or offset < region.testimony.trims.get(partition, 0):
+        if partition not in disks or offset < region.statements.trims.get(partition, 0):
             continue
         written = compacted_logs.truth_of(evidence, partition).records.get(offset)
         if written is not None and written.value == value:

@@ -3,7 +3,7 @@
 from itertools import permutations
 
 from tests.sim.linked.federation import LinkedFederation, Region
-from tests.sim.linked.weather import Wan
+from tests.sim.linked.scenario import Wan
 from tests.sim.regions.cluster import place
 
 

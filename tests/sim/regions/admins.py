@@ -1,4 +1,4 @@
-"""An operator of a region: makes the topic; in bad weather makes and deletes others, adds partitions, deletes
+"""An operator of a region: makes the topic; under faults makes and deletes others, adds partitions, deletes
 records, elects, moves.
 
 Whoever is told that something is done finds it so for ever; what was answered by nobody may be done or not.
@@ -49,11 +49,11 @@ class Admin:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._world = cluster.world
-        self._weather = cluster.weather
-        self._testimony = cluster.testimony
+        self._scenario = cluster.scenario
+        self._statements = cluster.statements
         self._rng = cluster.world.rng(cluster.name("admin"))
         self._routes = Routes(cluster, cluster.name("admin"))
-        self._placement = placement_of(self._weather)
+        self._placement = placement_of(self._scenario)
         self._count = 0
         self.is_idle = True
 
@@ -61,14 +61,14 @@ class Admin:
 
     async def prepare(self) -> None:
         """The topic of all clients; asks until it is there."""
-        while TOPIC not in self._testimony.made:
-            await self._create(TOPIC, self._weather.partitions)
+        while TOPIC not in self._statements.made:
+            await self._create(TOPIC, self._scenario.partitions)
             await self._world.sleep(100)
 
     async def meddle(self) -> None:
         """One thing after the other, until clients are to stop."""
         acts = [self._make_one, self._make_one, self._drop_one, self._grow, self._elect, self._move]
-        acts += [self._trim] * 3 if self._weather.trims else []
+        acts += [self._trim] * 3 if self._scenario.trims else []
         await self._go_on(acts)
 
     async def move_about(self) -> None:
@@ -93,7 +93,7 @@ class Admin:
         topic = CreatableTopic(
             name=name,
             num_partitions=partitions,
-            replication_factor=self._weather.replication if self._placement is None else -1,
+            replication_factor=self._scenario.replication if self._placement is None else -1,
             configs=[
                 CreatableTopicConfig(name=key, value=value) for key, value in self._settings()
             ],
@@ -102,13 +102,13 @@ class Admin:
         answer = await self._ask(f"create {name}", CREATE_TOPICS, request)
         error = None if answer is None else KafkaError(answer.topics[0].error_code)
         if error in (KafkaError.NONE, KafkaError.TOPIC_ALREADY_EXISTS):
-            self._testimony.made[name] = partitions
+            self._statements.made[name] = partitions
 
     def _settings(self) -> Iterator[tuple[str, str]]:
-        yield "internal.segment.bytes", str(self._weather.segment_bytes)
-        yield "min.insync.replicas", str(self._weather.min_insync)
-        if self._weather.compaction is not None:
-            yield from self._weather.compaction.of_topic()
+        yield "internal.segment.bytes", str(self._scenario.segment_bytes)
+        yield "min.insync.replicas", str(self._scenario.min_insync)
+        if self._scenario.compaction is not None:
+            yield from self._scenario.compaction.of_topic()
         if self._placement is not None:
             yield "confluent.placement.constraints", self._placement
 
@@ -138,20 +138,20 @@ class Admin:
         await self._create(f"extra{self._count}", self._rng.randrange(1, 4))
 
     async def _drop_one(self) -> None:
-        names = [name for name in self._testimony.made if name != TOPIC]
-        names = [name for name in names if name not in self._testimony.dropped]
+        names = [name for name in self._statements.made if name != TOPIC]
+        names = [name for name in names if name not in self._statements.dropped]
         if not names:
             return
         name = self._rng.choice(names)
-        self._testimony.doubtful[name] = None
+        self._statements.doubtful[name] = None
         request = DeleteTopicsRequest(topic_names=[name], timeout_ms=20_000)
         answer = await self._ask(f"delete {name}", DELETE_TOPICS, request)
         error = None if answer is None else KafkaError(answer.responses[0].error_code)
         if error in (KafkaError.NONE, KafkaError.UNKNOWN_TOPIC_OR_PARTITION):
-            self._testimony.dropped[name] = None
+            self._statements.dropped[name] = None
 
     async def _grow(self) -> None:
-        count = self._testimony.made[TOPIC] + 1
+        count = self._statements.made[TOPIC] + 1
         if count <= 5:
             await self.grow_to(count)
 
@@ -160,14 +160,14 @@ class Admin:
         request = CreatePartitionsRequest(topics=[topic], timeout_ms=20_000)
         answer = await self._ask(f"grow to {count}", CREATE_PARTITIONS, request)
         if answer is not None and not answer.results[0].error_code:
-            self._testimony.made[TOPIC] = count
+            self._statements.made[TOPIC] = count
 
     async def _trim(self) -> None:
         """Delete records up to somewhere below what is known to be committed; what becomes of it shows on the disks."""
         partition = self._rng.choice(self._cluster.partitions())
-        marks = self._testimony.marks.get(partition, {})
+        marks = self._statements.marks.get(partition, {})
         offset = self._rng.randrange(0, max(marks.values(), default=0) + 1)
-        self._testimony.tries_trim(partition, offset)
+        self._statements.tries_trim(partition, offset)
         asked = DeleteRecordsPartition(partition_index=partition.partition, offset=offset)
         topic = DeleteRecordsTopic(name=partition.topic, partitions=[asked])
         request = DeleteRecordsRequest(topics=[topic], timeout_ms=2_000)
@@ -190,8 +190,8 @@ class Admin:
         if not partitions:
             return
         partition = self._rng.choice(partitions)
-        chosen = self._rng.sample(near_brokers(self._weather), self._weather.replication)
-        chosen += self._rng.sample(far_brokers(self._weather), self._weather.observers)
+        chosen = self._rng.sample(near_brokers(self._scenario), self._scenario.replication)
+        chosen += self._rng.sample(far_brokers(self._scenario), self._scenario.observers)
         wanted = ReassignablePartition(partition_index=partition.partition, replicas=chosen)
         topic = ReassignableTopic(name=partition.topic, partitions=[wanted])
         request = AlterPartitionReassignmentsRequest(topics=[topic], timeout_ms=20_000)

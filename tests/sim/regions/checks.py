@@ -11,7 +11,7 @@ from tests.sim.evidence import Batch, Region, batches, log_start
 from tests.sim.regions import compacted_logs
 
 if TYPE_CHECKING:
-    from tests.sim.regions.court import Evidence
+    from tests.sim.regions.checking import Evidence
 
 _HEADER = struct.Struct(
     ">qii7xi"
@@ -23,13 +23,13 @@ Check = Callable[["Evidence"], Iterator[str]]
 
 def acknowledged_survives(evidence: "Evidence") -> Iterator[str]:
     """P1: on every replica lies what was acknowledged, where the client was told, unless it was to be deleted."""
-    for ack in evidence.testimony.acknowledged:
+    for ack in evidence.statements.acknowledged:
         yield from _missing(evidence, ack.place.partition, ack.place.offset, ack.value, "stored")
 
 
 def what_was_read_stays(evidence: "Evidence") -> Iterator[str]:
     """P3: a record that was shown and is gone was shown too early."""
-    for place, value in evidence.testimony.read.items():
+    for place, value in evidence.statements.read.items():
         yield from _missing(evidence, place.partition, place.offset, value, "read")
 
 
@@ -58,7 +58,7 @@ def stored_once(evidence: "Evidence") -> Iterator[str]:
     seen: dict[bytes, str] = {}
     for partition, replicas in evidence.replicas.items():
         for offset, value in _values(evidence, replicas[0], partition).items():
-            if not evidence.testimony.is_idempotent(value):
+            if not evidence.statements.is_idempotent(value):
                 continue
             here = f"{partition}@{offset}"
             if value in seen:
@@ -72,13 +72,13 @@ def metadata_is_one(evidence: "Evidence") -> Iterator[str]:
 
 
 def operators_were_told_the_truth(evidence: "Evidence") -> Iterator[str]:
-    testimony = evidence.testimony
+    statements = evidence.statements
     held = {partition.topic for partition in evidence.replicas}
-    for topic, count in testimony.made.items():
+    for topic, count in statements.made.items():
         found = sum(partition.topic == topic for partition in evidence.replicas)
-        if topic not in testimony.dropped and topic not in testimony.doubtful and found < count:
+        if topic not in statements.dropped and topic not in statements.doubtful and found < count:
             yield f"topic {topic} was made with {count} partitions, and has {found}"
-    for topic in testimony.dropped:
+    for topic in statements.dropped:
         if topic in held:
             yield f"topic {topic} was deleted, and is there"
 
@@ -110,7 +110,7 @@ AT_END_COMPACTED: tuple[tuple[str, Check], ...] = (
 def _missing(
     evidence: "Evidence", partition: TopicPartition, offset: int, value: bytes, how: str
 ) -> Iterator[str]:
-    may_be_gone = offset < evidence.testimony.trims.get(partition, 0)
+    may_be_gone = offset < evidence.statements.trims.get(partition, 0)
     for number in evidence.replicas.get(partition, ()):
         found = _values(evidence, number, partition).get(offset)
         if found != value and not (may_be_gone and found is None):

@@ -12,7 +12,7 @@ from tests.kernel.wrong_cleanings import (
 from tests.sim.nodes import Node
 from tests.sim.regions.compaction import DAY_MS, Compaction, compacted
 from tests.sim.regions.plants import Adjust, Plant
-from tests.sim.regions.weather import RegionWeather, Shape
+from tests.sim.regions.scenario import RegionScenario, Shape
 
 EAGER = Compaction(
     deletes=False,
@@ -39,8 +39,8 @@ def eager(**changes: Any) -> Adjust:
         "duration_ms": 9_000,
     }
 
-    def adjust(weather: RegionWeather) -> RegionWeather:
-        return compacted(replace(weather, **(settled | changes)), EAGER)
+    def adjust(scenario: RegionScenario) -> RegionScenario:
+        return compacted(replace(scenario, **(settled | changes)), EAGER)
 
     return adjust
 

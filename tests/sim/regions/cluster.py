@@ -13,11 +13,11 @@ from brokers.storage.cleaning.log_cleaning import LogCleaning
 from tests.sim.disks import Disk, Witness
 from tests.sim.network import Network
 from tests.sim.nodes import Node
-from tests.sim.regions import court
+from tests.sim.regions import checking
 from tests.sim.regions.racks import far_brokers, rack_of
-from tests.sim.regions.testimony import RegionStatements
-from tests.sim.regions.weather import RegionWeather, Shape
-from tests.sim.weather import Crashes
+from tests.sim.regions.scenario import RegionScenario, Shape
+from tests.sim.regions.statements import RegionStatements
+from tests.sim.scenario import Crashes
 from tests.sim.world import World
 
 REGION = "west"
@@ -34,7 +34,7 @@ class Cluster:
     def __init__(
         self,
         world: World,
-        weather: RegionWeather,
+        scenario: RegionScenario,
         make_node: MakeNode = Node,
         make_disk: MakeDisk = Disk,
         *,
@@ -42,20 +42,20 @@ class Cluster:
         network: Network | None = None,
     ) -> None:
         self.world = world
-        self.weather = weather
+        self.scenario = scenario
         self.region = region
-        self.network = network or Network(world, weather)
-        self.testimony = RegionStatements(region, never_in_sync=_lasting_observers(weather))
-        self.evidence = court.Evidence(self.testimony)
-        self.evidence.judge_compaction(weather.compaction)
+        self.network = network or Network(world, scenario)
+        self.statements = RegionStatements(region, never_in_sync=_lasting_observers(scenario))
+        self.evidence = checking.Evidence(self.statements)
+        self.evidence.judge_compaction(scenario.compaction)
         self.stopping = False  # clients finish what they have
         self.reseating = False  # an operator changes who votes, or may have
         self._rng: Random = world.rng(self.name("cluster"))
         self.nodes: dict[BrokerId, Node] = {
-            number: self._node(number, make_node, make_disk) for number in weather.shape.numbers
+            number: self._node(number, make_node, make_disk) for number in scenario.shape.numbers
         }
-        self.brokers = [number for number in self.nodes if weather.shape.is_broker(number)]
-        self.controllers = [number for number in self.nodes if weather.shape.is_controller(number)]
+        self.brokers = [number for number in self.nodes if scenario.shape.is_broker(number)]
+        self.controllers = [number for number in self.nodes if scenario.shape.is_controller(number)]
         directory = dict(self._listeners())
         for node in self.nodes.values():
             node.peers.directory = directory
@@ -63,12 +63,12 @@ class Cluster:
     def _node(self, number: BrokerId, make_node: MakeNode, make_disk: MakeDisk) -> Node:
         disk = make_disk(lambda path, data: self.on_write(number, path, data), self.new_directory())
         self.evidence.disks[number] = disk
-        config = settings(number, self.weather, self.region)
+        config = settings(number, self.scenario, self.region)
         node = make_node(
-            self.world, self.network, self.weather, self.region, config, disk, place(number)
+            self.world, self.network, self.scenario, self.region, config, disk, place(number)
         )
-        node.on_change = self.testimony.told_change
-        if self.weather.compaction is not None and node.make_cleaning is None:
+        node.on_change = self.statements.told_change
+        if self.scenario.compaction is not None and node.make_cleaning is None:
             node.make_cleaning = LogCleaning
         return node
 
@@ -93,7 +93,7 @@ class Cluster:
 
     def partitions(self) -> list[TopicPartition]:
         """Of the topic that every client uses, as far as the operator was told."""
-        count = self.testimony.made.get(TOPIC, 0)
+        count = self.statements.made.get(TOPIC, 0)
         return [TopicPartition(TOPIC, index) for index in range(count)]
 
 
@@ -102,21 +102,21 @@ def place(number: BrokerId) -> str:
     return f"n{number}"
 
 
-def settings(number: BrokerId, weather: RegionWeather, region: str = REGION) -> BrokerConfig:
+def settings(number: BrokerId, scenario: RegionScenario, region: str = REGION) -> BrokerConfig:
     """Small numbers, so that rolls, snapshots and checkpoints come often."""
-    synced = {"log.flush.interval.messages": 1} if weather.crashes is Crashes.POWER else {}
+    synced = {"log.flush.interval.messages": 1} if scenario.crashes is Crashes.POWER else {}
     return from_settings(
         {
             "node.id": number,
             "log.dirs": "data",
             "cluster.id": region,
-            **_links(number, weather.shape),
-            **_roles(number, weather.shape),
-            **_racks(number, weather),
-            "broker.session.timeout.ms": weather.session_ms,
-            "broker.heartbeat.interval.ms": weather.session_ms // 5,
+            **_links(number, scenario.shape),
+            **_roles(number, scenario.shape),
+            **_racks(number, scenario),
+            "broker.session.timeout.ms": scenario.session_ms,
+            "broker.heartbeat.interval.ms": scenario.session_ms // 5,
             "auto.create.topics.enable": False,
-            "min.insync.replicas": weather.min_insync,
+            "min.insync.replicas": scenario.min_insync,
             "offsets.topic.num.partitions": 2,
             "group.initial.rebalance.delay.ms": 100,
             "group.min.session.timeout.ms": 1_000,
@@ -125,10 +125,10 @@ def settings(number: BrokerId, weather: RegionWeather, region: str = REGION) -> 
             "replica.high.watermark.checkpoint.interval.ms": 2_000,
             "log.index.interval.bytes": 200,
             "metadata.log.max.record.bytes.between.snapshots": 6_000,
-            "metadata.max.idle.interval.ms": weather.idle_ms,
-            "replica.lag.time.max.ms": weather.lag_ms,
+            "metadata.max.idle.interval.ms": scenario.idle_ms,
+            "replica.lag.time.max.ms": scenario.lag_ms,
             **synced,
-            **({} if weather.compaction is None else weather.compaction.of_node()),
+            **({} if scenario.compaction is None else scenario.compaction.of_node()),
         }
     )
 
@@ -158,13 +158,13 @@ def _links(number: BrokerId, shape: Shape) -> dict[str, str]:
     return {name: f"{place(number)}:{port}" for name, port in addresses.items()}
 
 
-def _lasting_observers(weather: RegionWeather) -> frozenset[BrokerId]:
+def _lasting_observers(scenario: RegionScenario) -> frozenset[BrokerId]:
     """Those that nothing in a run promotes: no observer leads unless somebody asks for an unclean election."""
-    lasts = weather.promotion == "leader-is-observer"
-    return frozenset(far_brokers(weather)) if lasts else frozenset()
+    lasts = scenario.promotion == "leader-is-observer"
+    return frozenset(far_brokers(scenario)) if lasts else frozenset()
 
 
-def _racks(number: BrokerId, weather: RegionWeather) -> dict[str, str]:
-    rack = rack_of(number, weather)
+def _racks(number: BrokerId, scenario: RegionScenario) -> dict[str, str]:
+    rack = rack_of(number, scenario)
     selector = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
     return {} if rack is None else {"broker.rack": rack, "replica.selector.class": selector}

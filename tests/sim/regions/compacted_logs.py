@@ -13,10 +13,10 @@ from brokers.ids import METADATA_PARTITION, Offset, ProducerId, TopicPartition
 from tests.sim.disks import Disk
 from tests.sim.evidence import Batch, batches, log_start
 from tests.sim.history import Truth, Written, written_in
-from tests.sim.testimony import Place
+from tests.sim.statements import Place
 
 if TYPE_CHECKING:
-    from tests.sim.regions.court import Evidence
+    from tests.sim.regions.checking import Evidence
 
 _COMPLETE_FROM = "complete-from-offset-checkpoint"
 Holes = Sequence[tuple[Offset, Offset]]
@@ -123,18 +123,18 @@ def nothing_is_lost(evidence: "Evidence") -> Iterator[str]:
 
 def what_was_acknowledged_was_written(evidence: "Evidence") -> Iterator[str]:
     """P1: it is what counts at its offset."""
-    told = ((each.place, each.value) for each in evidence.testimony.acknowledged)
+    told = ((each.place, each.value) for each in evidence.statements.acknowledged)
     yield from _untrue(evidence, told)
 
 
 def what_was_read_was_written(evidence: "Evidence") -> Iterator[str]:
     """P3: it is what counts at its offset."""
-    yield from _untrue(evidence, evidence.testimony.read.items())
+    yield from _untrue(evidence, evidence.statements.read.items())
 
 
 def _untrue(evidence: "Evidence", told: Iterable[tuple[Place, bytes]]) -> Iterator[str]:
     for place, value in told:
-        trimmed = place.offset < evidence.testimony.trims.get(place.partition, 0)
+        trimmed = place.offset < evidence.statements.trims.get(place.partition, 0)
         if place.partition in evidence.replicas and not trimmed:
             written = truth_of(evidence, place.partition).records.get(place.offset)
             if written is None or written.value != value:
@@ -171,7 +171,7 @@ def stored_once(evidence: "Evidence") -> Iterator[str]:
         if partition.topic.startswith("__"):
             continue
         for offset, record in truth_of(evidence, partition).records.items():
-            if not evidence.testimony.is_idempotent(record.value):
+            if not evidence.statements.is_idempotent(record.value):
                 continue
             here = f"{partition}@{offset}"
             if record.value in seen:
@@ -189,7 +189,7 @@ def sequences_are_known(evidence: "Evidence") -> Iterator[str]:
 
 def readers_know_the_latest(evidence: "Evidence") -> Iterator[str]:
     """P3: whoever has read beyond it has the last value of a key, and none of one that was deleted."""
-    for (reader, partition), table in evidence.testimony.tables.items():
+    for (reader, partition), table in evidence.statements.tables.items():
         if partition not in evidence.replicas:
             continue
         truth = truth_of(evidence, partition)
@@ -197,8 +197,8 @@ def readers_know_the_latest(evidence: "Evidence") -> Iterator[str]:
             record, (at, value) = truth.records[offset], table.get(key, (-1, b""))
             is_known = at == offset and value == record.value
             may_lack = record.is_marker and not evidence.markers_last
-            trimmed = offset < evidence.testimony.trims.get(partition, 0)
-            is_beyond = offset >= evidence.testimony.reached.get((reader, partition), 0)
+            trimmed = offset < evidence.statements.trims.get(partition, 0)
+            is_beyond = offset >= evidence.statements.reached.get((reader, partition), 0)
             if not (is_known or may_lack or trimmed or is_beyond):
                 told = f"has {value!r:.40} of {at}, and {_brief(record)} at {offset} is the last"
                 yield f"{reader} of {partition}, key {key!r}: {told}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from brokers.records.builder import NewRecord
 
 if TYPE_CHECKING:
-    from tests.sim.regions.weather import RegionWeather
+    from tests.sim.regions.scenario import RegionScenario
 
 DAY_MS: Final = 86_400_000
 IDENTITY: Final = b"identity"
@@ -81,20 +81,20 @@ def drawn(rng: Random) -> Compaction:
     )
 
 
-def compacted(weather: "RegionWeather", compaction: Compaction) -> "RegionWeather":
-    """The same weather over compacted topics. Records are deleted only where the policy lets an operator do so."""
+def compacted(scenario: "RegionScenario", compaction: Compaction) -> "RegionScenario":
+    """The same scenario over compacted topics. Records are deleted only where the policy lets an operator do so."""
     return replace(
-        weather,
+        scenario,
         compaction=compaction,
         segment_bytes=800,
-        trims=weather.trims and compaction.deletes,
+        trims=scenario.trims and compaction.deletes,
     )
 
 
-def compacting(seed: int) -> "Callable[[RegionWeather], RegionWeather]":
-    """What changes the weather of a seed so."""
+def compacting(seed: int) -> "Callable[[RegionScenario], RegionScenario]":
+    """What changes the scenario of a seed so."""
     compaction = drawn(Random(f"{seed}/compaction"))
-    return lambda weather: compacted(weather, compaction)
+    return lambda scenario: compacted(scenario, compaction)
 
 
 def keys(rng: Random, count: int) -> list[bytes]:

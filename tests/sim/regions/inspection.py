@@ -62,7 +62,7 @@ class Inspector:
     def _observers(self, partition: TopicPartition) -> set[BrokerId]:
         """Of topics that an operator made; nobody places Kafka's own."""
         is_placed = not partition.topic.startswith("__")
-        return set(far_brokers(self._cluster.weather)) if is_placed else set()
+        return set(far_brokers(self._cluster.scenario)) if is_placed else set()
 
     def _unequal(self) -> Iterator[str]:
         yield from self._differing(METADATA_PARTITION, tuple(self._cluster.nodes))

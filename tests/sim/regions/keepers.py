@@ -62,7 +62,7 @@ class Keepers:
         be put out of the set, and be no longer eligible.
         """
         self.learn()
-        others_will_do = self._cluster.weather.min_insync > 1
+        others_will_do = self._cluster.scenario.min_insync > 1
         return all(
             number not in candidates(placed)
             or (

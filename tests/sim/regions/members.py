@@ -22,7 +22,7 @@ class GroupMember(Membership):
         super().__init__(name)
         self._cluster = cluster
         self._world = cluster.world
-        self._testimony = cluster.testimony
+        self._statements = cluster.statements
         self._rng = cluster.world.rng(name)
         self._routes = Routes(cluster, name)
         self._coordinator: BrokerId = -1
@@ -68,7 +68,7 @@ class GroupMember(Membership):
             raise Lost
         for item in items:
             partition = TopicPartition(TOPIC, item.partition_index)
-            self._testimony.found(self.name, partition, item.committed_offset)
+            self._statements.found(self.name, partition, item.committed_offset)
             self._positions[partition] = max(
                 item.committed_offset, self._positions.get(partition, 0)
             )
@@ -85,7 +85,7 @@ class GroupMember(Membership):
     async def _commit(self) -> None:
         committed = dict(self._positions)
         for partition, offset in committed.items():
-            self._testimony.tries(self.name, partition, offset)
+            self._statements.tries(self.name, partition, offset)
         await self._commit_all(committed)
         for partition, offset in committed.items():
-            self._testimony.commits(self.name, partition, offset)
+            self._statements.commits(self.name, partition, offset)

@@ -17,15 +17,15 @@ from brokers.wire.messages.quorum import VoteResponse
 from tests.sim.disks import Disk
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import MakeDisk, MakeNode
-from tests.sim.regions.weather import RegionWeather, Shape
-from tests.sim.weather import Crashes
+from tests.sim.regions.scenario import RegionScenario, Shape
+from tests.sim.scenario import Crashes
 
-Adjust = Callable[[RegionWeather], RegionWeather]
+Adjust = Callable[[RegionScenario], RegionScenario]
 
 
 @dataclass(frozen=True)
 class Plant:
-    """A bug, and the weather in which it matters."""
+    """A bug, and the scenario in which it matters."""
 
     adjust: Adjust
     seeds: range  # in which it is found
@@ -46,7 +46,7 @@ def _stormy(**changes: Any) -> Adjust:
         "latency_ms": 10,
         "duration_ms": 15_000,
     }
-    return lambda weather: replace(weather, **(settled | changes))
+    return lambda scenario: replace(scenario, **(settled | changes))
 
 
 class Forgetful(Disk):

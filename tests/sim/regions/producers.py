@@ -58,7 +58,7 @@ class Producer:
         self.restarts = restarts
         self.most = most
         self._senders: dict[TopicPartition, _Sender] = {}
-        cluster.testimony.idempotent[name] = idempotent
+        cluster.statements.idempotent[name] = idempotent
 
     @property
     def drained(self) -> bool:
@@ -111,13 +111,13 @@ class _Sender:
             self._count += 1
             name, index = self._producer.name.encode(), self._partition.partition
             values.append(b"%s:%d.%d:%s" % (name, index, self._count, filling))
-            self._cluster.testimony.sent[values[-1]] = None
+            self._cluster.statements.sent[values[-1]] = None
         batch = Unacknowledged(values, -1)
         self._sending.number(batch)
         self._sending.pending.append(batch)
 
     def _fillings(self, count: int) -> Iterator[bytes]:
-        compacted = self._cluster.weather.compaction
+        compacted = self._cluster.scenario.compaction
         if compacted is None:
             yield from (b"x" * self._rng.randrange(60) for _ in range(count))
             return
@@ -180,7 +180,7 @@ class _Sender:
         return ProduceRequest(acks=self._producer.acks, timeout_ms=3_000, topic_data=[topic])
 
     def _encode(self, batch: Unacknowledged) -> bytearray:
-        is_keyed = self._cluster.weather.compaction is not None
+        is_keyed = self._cluster.scenario.compaction is not None
         records = [
             compaction.keyed(value) if is_keyed else NewRecord(key=None, value=value)
             for value in batch.values
@@ -203,7 +203,7 @@ class _Sender:
             self._world.note(self._name, f"has stored {batch.sequence} at {base_offset}")
             if self._producer.acks == ALL:
                 for delta, value in enumerate(batch.values):
-                    self._cluster.testimony.was_stored(self._partition, base_offset + delta, value)
+                    self._cluster.statements.was_stored(self._partition, base_offset + delta, value)
             return True
         self._world.note(self._name, f"refused: {error.name}")
         self._is_lost = self._is_lost or error in MOVED
@@ -215,7 +215,7 @@ class _Sender:
         elif error in RESTARTS_SEQUENCES and self._producer.restarts:
             self._sending.producer_id = -1
         elif error in RESTARTS_SEQUENCES:
-            self._cluster.testimony.contradicts(
+            self._cluster.statements.contradicts(
                 "P10", f"{self._name}: sequence {batch.sequence} refused: {error.name}"
             )
         return False

@@ -3,38 +3,38 @@
 import json
 
 from brokers.ids import BrokerId
-from tests.sim.regions.weather import RegionWeather
+from tests.sim.regions.scenario import RegionScenario
 
 NEAR, FAR = "near", "far"
 
 
-def far_brokers(weather: RegionWeather) -> tuple[BrokerId, ...]:
+def far_brokers(scenario: RegionScenario) -> tuple[BrokerId, ...]:
     """Those whose copies of a topic with a placement are observers."""
-    brokers = [each for each in weather.shape.numbers if weather.shape.is_broker(each)]
-    return tuple(brokers[len(brokers) - weather.observers :])
+    brokers = [each for each in scenario.shape.numbers if scenario.shape.is_broker(each)]
+    return tuple(brokers[len(brokers) - scenario.observers :])
 
 
-def near_brokers(weather: RegionWeather) -> tuple[BrokerId, ...]:
-    far = far_brokers(weather)
-    brokers = (each for each in weather.shape.numbers if weather.shape.is_broker(each))
+def near_brokers(scenario: RegionScenario) -> tuple[BrokerId, ...]:
+    far = far_brokers(scenario)
+    brokers = (each for each in scenario.shape.numbers if scenario.shape.is_broker(each))
     return tuple(each for each in brokers if each not in far)
 
 
-def rack_of(number: BrokerId, weather: RegionWeather) -> str | None:
-    if weather.observers:
-        return FAR if number in far_brokers(weather) else NEAR
-    return f"rack{number % weather.racks}" if weather.racks else None
+def rack_of(number: BrokerId, scenario: RegionScenario) -> str | None:
+    if scenario.observers:
+        return FAR if number in far_brokers(scenario) else NEAR
+    return f"rack{number % scenario.racks}" if scenario.racks else None
 
 
-def placement_of(weather: RegionWeather) -> str | None:
+def placement_of(scenario: RegionScenario) -> str | None:
     """As an operator writes it into a topic's settings."""
-    if not weather.observers:
+    if not scenario.observers:
         return None
     return json.dumps(
         {
             "version": 2,
-            "replicas": [{"count": weather.replication, "constraints": {"rack": NEAR}}],
-            "observers": [{"count": weather.observers, "constraints": {"rack": FAR}}],
-            "observerPromotionPolicy": weather.promotion,
+            "replicas": [{"count": scenario.replication, "constraints": {"rack": NEAR}}],
+            "observers": [{"count": scenario.observers, "constraints": {"rack": FAR}}],
+            "observerPromotionPolicy": scenario.promotion,
         }
     )

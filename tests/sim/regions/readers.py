@@ -36,12 +36,12 @@ class Reader:
         self.name = name
         self._cluster = cluster
         self._world = cluster.world
-        self._testimony = cluster.testimony
+        self._statements = cluster.statements
         self._rng = cluster.world.rng(name)
         self._routes = Routes(cluster, name)
         self._anywhere = self._rng.random() < 0.5  # reads from followers too
-        brokers = near_brokers(cluster.weather) + far_brokers(cluster.weather)
-        self._rack = rack_of(self._rng.choice(brokers), cluster.weather)
+        brokers = near_brokers(cluster.scenario) + far_brokers(cluster.scenario)
+        self._rack = rack_of(self._rng.choice(brokers), cluster.scenario)
         self._closest: dict[TopicPartition, BrokerId] = {}  # where leaders sent it
         self._isolation = self._rng.randrange(0, 2)
         self.positions: dict[TopicPartition, Offset] = {}
@@ -70,7 +70,7 @@ class Reader:
         where = self._closest.get(partition, led.leader)
         if self._anywhere and self._rng.random() < 0.7:
             where = self._rng.choice(led.replicas)
-        before = self._testimony.mark_of(partition, led.leader_epoch)
+        before = self._statements.mark_of(partition, led.leader_epoch)
         version = self._rng.choice(FETCH_VERSIONS)
         request = self._request(partition, led)
         answer = await self._routes.ask(where, FETCH, request, version=version)
@@ -79,7 +79,7 @@ class Reader:
             await self._routes.refresh(TOPIC)
             return
         data = answer.responses[0].partitions[0]
-        self._testimony.told_start(partition, data.log_start_offset)
+        self._statements.told_start(partition, data.log_start_offset)
         if data.error_code:
             self._closest.pop(partition, None)
             error = KafkaError(data.error_code)
@@ -89,16 +89,16 @@ class Reader:
             return
         if where == led.leader:
             mark = data.high_watermark
-            self._testimony.told_mark(partition, led.leader_epoch, mark, before)
+            self._statements.told_mark(partition, led.leader_epoch, mark, before)
         if data.preferred_read_replica >= 0:
             self._is_sent(partition, data.preferred_read_replica)
         self._read(partition, data)
 
     def _is_sent(self, partition: TopicPartition, closest: BrokerId) -> None:
         """A leader knows of a replica that is closer (KIP-392); the first error leads back to the leader."""
-        if self._rack is None or rack_of(closest, self._cluster.weather) != self._rack:
+        if self._rack is None or rack_of(closest, self._cluster.scenario) != self._rack:
             told = f"{self.name} in rack {self._rack} was sent to broker {closest} for {partition}"
-            self._testimony.contradicts("closest", told)
+            self._statements.contradicts("closest", told)
         if self._closest.get(partition) != closest:
             self._world.note(self.name, f"is sent to {closest} for {partition}")
         self._closest[partition] = closest
@@ -126,7 +126,7 @@ class Reader:
         position = self.positions[partition]
         if position >= log_start_offset:
             stood = f"{self.name} stood at {position} of {partition}"
-            self._testimony.contradicts("P3", f"{stood}, which its leader says is out of range")
+            self._statements.contradicts("P3", f"{stood}, which its leader says is out of range")
         self.positions[partition] = log_start_offset
 
     async def _on_error(self, partition: TopicPartition, error: KafkaError) -> None:
@@ -143,16 +143,16 @@ class Reader:
                     continue  # the batch that holds our position begins before it
                 if offset >= bound:
                     told = f"{partition}@{offset} was read, above the bound {bound}"
-                    self._testimony.contradicts("P3", told)
-                self._testimony.was_read(partition, offset, value)
+                    self._statements.contradicts("P3", told)
+                self._statements.was_read(partition, offset, value)
                 if record.key is not None:
                     who = self.name, partition, record.key
-                    self._testimony.was_consumed(*who, offset, value)
+                    self._statements.was_consumed(*who, offset, value)
             self.positions[partition] = max(self.positions[partition], batch.next_offset)
-        self._testimony.has_reached(self.name, partition, self.positions[partition])
+        self._statements.has_reached(self.name, partition, self.positions[partition])
 
     async def _ask_end(self, partition: TopicPartition, led: Led) -> None:
-        before = self._testimony.mark_before(partition, led.leader_epoch)
+        before = self._statements.mark_before(partition, led.leader_epoch)
         asked = ListOffsetsPartition(
             partition_index=partition.partition,
             current_leader_epoch=led.leader_epoch,
@@ -169,5 +169,5 @@ class Reader:
         if told.error_code:
             await self._on_error(partition, KafkaError(told.error_code))
             return
-        self._testimony.has_led(partition, led.leader_epoch, led.leader)
-        self._testimony.told_mark(partition, led.leader_epoch, told.offset, before)
+        self._statements.has_led(partition, led.leader_epoch, led.leader)
+        self._statements.told_mark(partition, led.leader_epoch, told.offset, before)

@@ -1,4 +1,4 @@
-"""What an operator does for partitions that nobody may lead any more, once the weather is over: an unclean election.
+"""What an operator does for partitions that nobody may lead any more, once the faults are over: an unclean election.
 
 A topic may be made in the moments before the region hears that the only broker it lies on came back with an empty
 disk. What an observer holds might be more than that disk then does, as far as the controllers can tell; so the
@@ -30,7 +30,7 @@ class Rescuer:
         self._routes = Routes(cluster, "rescuer")
 
     async def watch(self) -> None:
-        while self._cluster.weather.wipe_mean_ms:
+        while self._cluster.scenario.wipe_mean_ms:
             await self._world.sleep(LOOK_MS)
             for partition in await self._deserted():
                 await self._elect(partition)
@@ -51,7 +51,7 @@ class Rescuer:
 
     def _holds(self, partition: TopicPartition) -> bool:
         """Whether anything was acknowledged there."""
-        stored = self._cluster.testimony.acknowledged
+        stored = self._cluster.statements.acknowledged
         return any(each.place.partition == partition for each in stored)
 
     async def _elect(self, partition: TopicPartition) -> None:

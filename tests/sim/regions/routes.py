@@ -118,7 +118,7 @@ class Routes:
                 self._led = {each: led for each, led in self._led.items() if each.topic != name}
         for placed in topic.partitions:
             partition = TopicPartition(name, placed.partition_index)
-            self._cluster.testimony.told_in_sync(partition, placed.isr_nodes)
+            self._cluster.statements.told_in_sync(partition, placed.isr_nodes)
             known = self._led.get(partition)
             if known is None or placed.leader_epoch >= known.leader_epoch:
                 self._hear(partition, known, _led(placed))

@@ -1,4 +1,4 @@
-"""One run of one seed: bad weather while every write is watched, then healing within bounded time, then the verdict."""
+"""One run of one seed: faults while every write is watched, then healing within bounded time, then the verdict."""
 
 from collections.abc import Callable
 
@@ -13,9 +13,9 @@ from tests.sim.regions.members import GroupMember
 from tests.sim.regions.producers import ALL, LEADER, Producer
 from tests.sim.regions.readers import Reader
 from tests.sim.regions.rescue import Rescuer
+from tests.sim.regions.scenario import RegionScenario, draw
 from tests.sim.regions.storms import Storm
 from tests.sim.regions.table_members import TableMember
-from tests.sim.regions.weather import RegionWeather, draw
 from tests.sim.runs import Outcome, Stuck
 from tests.sim.world import START, World
 
@@ -24,21 +24,21 @@ STEP_MS = 250
 
 
 class RegionRun:
-    """Everything that takes part. `adjust` may change the drawn weather."""
+    """Everything that takes part. `adjust` may change the drawn scenario."""
 
     def __init__(
         self,
         seed: int,
         show: Callable[[str], None] | None = None,
         *,
-        adjust: Callable[[RegionWeather], RegionWeather] = lambda weather: weather,
+        adjust: Callable[[RegionScenario], RegionScenario] = lambda scenario: scenario,
         make_node: MakeNode = Node,
         make_disk: MakeDisk = Disk,
     ) -> None:
         self.world = World(seed, show)
-        self.weather = adjust(draw(self.world.rng("weather")))
-        self.world.note("weather", self.weather.describe())
-        self.cluster = Cluster(self.world, self.weather, make_node, make_disk)
+        self.scenario = adjust(draw(self.world.rng("weather")))
+        self.world.note("scenario", self.scenario.describe())
+        self.cluster = Cluster(self.world, self.scenario, make_node, make_disk)
         self.storm = Storm(self.cluster)
         self.admin = Admin(self.cluster)
         self.inspector = Inspector(self.cluster)
@@ -50,23 +50,25 @@ class RegionRun:
                 idempotent=(idempotent := rng.random() < 0.7),
                 acks=ALL if idempotent or rng.random() < 0.7 else LEADER,
             )
-            for index in range(self.weather.producers)
+            for index in range(self.scenario.producers)
         ]
-        if self.weather.compaction is not None:  # its last sequences are to be known for ever
+        if self.scenario.compaction is not None:  # its last sequences are to be known for ever
             self.producers.append(
                 Producer(self.cluster, "passing", idempotent=True, acks=ALL, most=rng.randrange(6))
             )
         self.readers = [
-            Reader(self.cluster, f"reader{index}") for index in range(self.weather.readers)
+            Reader(self.cluster, f"reader{index}") for index in range(self.scenario.readers)
         ]
-        kind = GroupMember if self.weather.compaction is None else TableMember
-        self.members = [kind(self.cluster, f"group{index}") for index in range(self.weather.groups)]
+        kind = GroupMember if self.scenario.compaction is None else TableMember
+        self.members = [
+            kind(self.cluster, f"group{index}") for index in range(self.scenario.groups)
+        ]
 
     def execute(self) -> Outcome:
         """Raises what was found."""
         self._begin()
         self.storm.begin()
-        self._pass(self.weather.duration_ms)
+        self._pass(self.scenario.duration_ms)
         self.world.note("storm", "ends")
         self.storm.end()
         self.world.spawn(Rescuer(self.cluster).watch())
@@ -89,11 +91,11 @@ class RegionRun:
         ]
         for client in clients:
             self.world.spawn(client.run())
-        if self.weather.meddles:
+        if self.scenario.meddles:
             self.world.spawn(self.admin.meddle())
-        if self.weather.compaction is not None:
-            self.world.spawn(Admin(self.cluster).roll_offsets(self.weather.segment_bytes))
-        if self.weather.reseats:
+        if self.scenario.compaction is not None:
+            self.world.spawn(Admin(self.cluster).roll_offsets(self.scenario.segment_bytes))
+        if self.scenario.reseats:
             self.world.spawn(Elector(self.cluster).meddle())
 
     def _pass(self, milliseconds: int) -> None:
@@ -141,11 +143,11 @@ class RegionRun:
             node.stop()
             for path, data in node.disk.everything():
                 self.world.digest(path.encode() + data)
-        evidence.hear_end()
+        evidence.check_end()
         return Outcome(
             self.world.trace_hash,
             self.world.steps,
             self.world.now - START,
-            len(evidence.testimony.acknowledged),
+            len(evidence.statements.acknowledged),
             sum(node.life for node in self.cluster.nodes.values()),
         )

@@ -1,4 +1,4 @@
-"""Brings the weather over a region, until it is told to end: then everything is repaired and stays so.
+"""Injects a scenario's faults into a region, until it is told to end: then everything is repaired and stays so.
 
 What no region could survive is left out: of the replicas that are in sync one always keeps what it was given, and of
 the voters, whose memory of votes and log must last, one at a time loses its disk: while the log does not say yet whose
@@ -15,7 +15,7 @@ from tests.sim.nodes import Node
 from tests.sim.regions.checks import end_of
 from tests.sim.regions.cluster import Cluster, place
 from tests.sim.regions.keepers import Keepers
-from tests.sim.weather import Crashes
+from tests.sim.scenario import Crashes
 
 QUORUM_STATE = f"{METADATA_PARTITION}/quorum-state"
 
@@ -26,28 +26,28 @@ class Storm:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._world = cluster.world
-        self._weather = cluster.weather
+        self._scenario = cluster.scenario
         self._rng = cluster.world.rng(cluster.name("storm"))
         self._raging = False
         self._keepers = Keepers(cluster)
         self._looked_at = 0  # so much of the metadata log
         self._in_sync_before: dict[TopicPartition, tuple[BrokerId, ...]] = {}
         for number, node in cluster.nodes.items():
-            if cluster.weather.spite and cluster.weather.crash_mean_ms:
+            if cluster.scenario.spite and cluster.scenario.crash_mean_ms:
                 node.on_word = self._look
             node.on_end = lambda number=number: self._on_end(number)
 
     def begin(self) -> None:
         self._raging = True
-        weather = self._weather
+        scenario = self._scenario
         for number in self._cluster.nodes:
-            self._recur(weather.crash_mean_ms, lambda number=number: self._crash(number))
-            self._recur(weather.freeze_mean_ms, lambda number=number: self._freeze(number))
-            self._recur(weather.full_disk_mean_ms, lambda number=number: self._fill(number))
-            self._recur(weather.ailing_disk_mean_ms, lambda number=number: self._sicken(number))
-            self._recur(weather.cut_mean_ms, lambda number=number: self._cut(number))
-            self._recur(weather.block_mean_ms, lambda number=number: self._block(number))
-        self._recur(weather.wipe_mean_ms, self._wipe)
+            self._recur(scenario.crash_mean_ms, lambda number=number: self._crash(number))
+            self._recur(scenario.freeze_mean_ms, lambda number=number: self._freeze(number))
+            self._recur(scenario.full_disk_mean_ms, lambda number=number: self._fill(number))
+            self._recur(scenario.ailing_disk_mean_ms, lambda number=number: self._sicken(number))
+            self._recur(scenario.cut_mean_ms, lambda number=number: self._cut(number))
+            self._recur(scenario.block_mean_ms, lambda number=number: self._block(number))
+        self._recur(scenario.wipe_mean_ms, self._wipe)
 
     def end(self) -> None:
         """Disks have room and are well, paths are open, and who is down comes up."""
@@ -83,7 +83,7 @@ class Storm:
         for partition, placed in self._keepers.placed():
             known = self._in_sync_before.get(partition, placed.isr)
             self._in_sync_before[partition] = placed.isr
-            if set(placed.isr) - set(known) and self._rng.random() < self._weather.spite:
+            if set(placed.isr) - set(known) and self._rng.random() < self._scenario.spite:
                 delay = self._rng.randrange(0, 20)
                 self._world.after(delay, lambda it=placed.leader: self._spite(it))
 
@@ -98,15 +98,15 @@ class Storm:
         node = self._cluster.node(number)
         if not node.alive or self._keepers.is_needed(number):
             return
-        midway = self._rng.random() < self._weather.midway
-        if self._rng.random() < self._weather.clean_stops:
+        midway = self._rng.random() < self._scenario.midway
+        if self._rng.random() < self._scenario.clean_stops:
             self._keepers.leaving[number] = None
             node.leave()
-        elif self._weather.crashes is Crashes.KILL or self._rng.random() < 0.3:
-            self._finish(node, midway and self._weather.crashes is Crashes.KILL, node.kill)
-        elif self._weather.crashes is Crashes.POWER or self._keepers.can_spare(number):
-            self._finish(node, midway and self._weather.crashes is Crashes.POWER, node.cut_power)
-            if self._weather.crashes is Crashes.UNSYNCED:
+        elif self._scenario.crashes is Crashes.KILL or self._rng.random() < 0.3:
+            self._finish(node, midway and self._scenario.crashes is Crashes.KILL, node.kill)
+        elif self._scenario.crashes is Crashes.POWER or self._keepers.can_spare(number):
+            self._finish(node, midway and self._scenario.crashes is Crashes.POWER, node.cut_power)
+            if self._scenario.crashes is Crashes.UNSYNCED:
                 self._keepers.damage(number)
 
     def _finish(self, node: Node, midway: bool, end: Callable[[], None]) -> None:
@@ -118,7 +118,7 @@ class Storm:
     def _on_end(self, number: BrokerId) -> None:
         self._keepers.leaving.pop(number, None)
         self._keepers.learn()
-        delay = self._rng.randrange(1, self._weather.down_ms)
+        delay = self._rng.randrange(1, self._scenario.down_ms)
         self._world.after(delay // 2, self._cluster.node(number).boot)
         self._world.after(delay, lambda: self._restart(number))
 
@@ -194,7 +194,7 @@ class Storm:
     # --- time and paths ---
 
     def _freeze(self, number: BrokerId) -> None:
-        self._cluster.node(number).freeze(self._rng.randrange(50, self._weather.freeze_ms))
+        self._cluster.node(number).freeze(self._rng.randrange(50, self._scenario.freeze_ms))
 
     def _cut(self, number: BrokerId) -> None:
         """Some connection of the node breaks."""
@@ -202,7 +202,7 @@ class Storm:
         if not pipes:
             return
         half_open = (
-            self._rng.randrange(0, 2) if self._rng.random() < self._weather.half_open else None
+            self._rng.randrange(0, 2) if self._rng.random() < self._scenario.half_open else None
         )
         self._rng.choice(pipes).cut("reset", half_open=half_open)
 
@@ -210,11 +210,11 @@ class Storm:
         others = [each for each in self._cluster.nodes if each != number]
         if not others:
             return
-        if self._rng.random() >= self._weather.isolation:
+        if self._rng.random() >= self._scenario.isolation:
             others = [self._rng.choice(others)]
-        one_way = self._rng.random() < self._weather.one_way
+        one_way = self._rng.random() < self._scenario.one_way
         outwards = self._rng.random() < 0.5
-        lasts = self._rng.randrange(100, self._weather.block_ms)
+        lasts = self._rng.randrange(100, self._scenario.block_ms)
         for other in others:
             ends = (place(number), place(other)) if outwards else (place(other), place(number))
             self._cluster.network.block(*ends, lasts, one_way=one_way)

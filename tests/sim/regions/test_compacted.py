@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from tests.sim.nodes import CoreRaised
+from tests.sim.regions.checking import Broken
 from tests.sim.regions.cleaning_plants import (
     CLEAN_THE_ACTIVE_SEGMENT,
     DROP_MARKERS_EARLY,
@@ -12,7 +13,6 @@ from tests.sim.regions.cleaning_plants import (
     MOVE_OFFSETS,
 )
 from tests.sim.regions.compaction import compacting
-from tests.sim.regions.court import Broken
 from tests.sim.regions.plants import Plant
 from tests.sim.regions.runs import RegionRun
 from tests.sim.runs import Stuck
@@ -34,13 +34,13 @@ def finding(plant: Plant) -> str:
     return ""
 
 
-def test_regions_of_compacted_topics_keep_every_law() -> None:
+def test_regions_of_compacted_topics_keep_every_invariant() -> None:
     check(range(4))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("first", range(10_000, 12_000, 250))
-def test_thousands_of_regions_of_compacted_topics_keep_every_law(first: int) -> None:
+def test_thousands_of_regions_of_compacted_topics_keep_every_invariant(first: int) -> None:
     check(range(first, first + 250))
 
 
@@ -62,5 +62,5 @@ def test_a_cleaning_of_the_active_segment_is_found() -> None:
 
 
 @pytest.mark.parametrize("plant", [DROP_MARKERS_EARLY, CLEAN_THE_ACTIVE_SEGMENT])
-def test_without_the_bug_the_same_weather_is_survived(plant: Plant) -> None:
+def test_without_the_bug_the_same_scenario_is_survived(plant: Plant) -> None:
     assert RegionRun(plant.seeds[0], adjust=plant.adjust).execute().acknowledged > 0

@@ -20,7 +20,7 @@ PLACED = PartitionImage(2, 1, 1, replicas=(1, 2, 3), isr=(2,))
 def acknowledged(seed: int, **changes: Any) -> int:
     """How many records a run acknowledged, none of which it lost."""
     return (
-        RegionRun(seed, adjust=lambda weather: replace(weather, **changes)).execute().acknowledged
+        RegionRun(seed, adjust=lambda scenario: replace(scenario, **changes)).execute().acknowledged
     )
 
 

@@ -1,9 +1,9 @@
-"""The simulator is tested: each bug that is planted is found within a few seeds, and by a law that it breaks."""
+"""The simulator is tested: each bug that is planted is found within a few seeds, and by an invariant that it breaks."""
 
 import pytest
 
 from tests.sim.nodes import CoreRaised
-from tests.sim.regions.court import Broken
+from tests.sim.regions.checking import Broken
 from tests.sim.regions.plants import (
     ACKNOWLEDGE_EARLY,
     COUNT_OBSERVERS,
@@ -35,7 +35,7 @@ def finding(plant: Plant) -> str:
         try:
             run.execute()
         except Broken as broken:
-            return broken.law
+            return broken.invariant
         except CoreRaised as raised:
             return str(raised)
     return ""
@@ -43,8 +43,8 @@ def finding(plant: Plant) -> str:
 
 def test_a_skipped_fsync_is_found() -> None:
     found = finding(SKIP_AN_FSYNC)
-    laws = ("P1", "P2", "P3", "P10", "one leader", "metadata")
-    assert found in laws or "MetadataLogError" in found or "checksum" in found
+    invariants = ("P1", "P2", "P3", "P10", "one leader", "metadata")
+    assert found in invariants or "MetadataLogError" in found or "checksum" in found
 
 
 def test_votes_of_an_old_epoch_are_found() -> None:
@@ -68,6 +68,6 @@ def test_observers_that_count_as_if_they_were_in_sync_are_found() -> None:
 
 
 @pytest.mark.parametrize("plant", PLANTS)
-def test_without_the_bug_the_same_weather_is_survived(plant: Plant) -> None:
+def test_without_the_bug_the_same_scenario_is_survived(plant: Plant) -> None:
     for seed in plant.seeds[:2]:
         assert RegionRun(seed, adjust=plant.adjust).execute().acknowledged > 0

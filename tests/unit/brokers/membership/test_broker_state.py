@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from brokers.effects import Changed, End, Serve
 from brokers.errors import KafkaError
 from brokers.membership.broker_state import (
-    LEAVE_PATIENCE_MS,
+    LEAVE_TIMEOUT_MS,
     LEAVING_INTERVAL_MS,
     RETRY_MS,
-    SILENCE_PATIENCE_MS,
+    SILENCE_TIMEOUT_MS,
     Beat,
     BrokerState,
     Register,
@@ -210,7 +210,7 @@ def test_asked_twice_it_leaves_at_once() -> None:
     assert story.leave() == [End()]
 
 
-def test_patience_with_a_controller_that_answers_and_does_not_let_go_has_an_end() -> None:
+def test_a_controller_that_answers_and_does_not_let_go_is_waited_for_until_a_timeout() -> None:
     story = Story().serve()
     story.leave()
     started = story.now
@@ -219,13 +219,13 @@ def test_patience_with_a_controller_that_answers_and_does_not_let_go_has_an_end(
         if effects == [End()]:
             break
         assert effects == [Beat(40, False, True)]
-    assert (effects, story.now - started) == ([End()], LEAVE_PATIENCE_MS)
+    assert (effects, story.now - started) == ([End()], LEAVE_TIMEOUT_MS)
 
 
-def test_patience_with_a_controller_that_is_silent_is_shorter() -> None:
+def test_the_timeout_is_shorter_where_the_controller_is_silent() -> None:
     story = Story().serve()
     story.leave()
-    assert story.wait_for_it() == (SILENCE_PATIENCE_MS, [End()])
+    assert story.wait_for_it() == (SILENCE_TIMEOUT_MS, [End()])
 
 
 def test_a_registration_that_was_taken_away_keeps_nobody_from_leaving() -> None:

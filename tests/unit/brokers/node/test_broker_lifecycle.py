@@ -13,7 +13,7 @@ from brokers.ids import NO_ID, Peer
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image
 from brokers.metadata.log.effects import MetadataEffect
-from brokers.node.broker_lifecycle import QUORUM_PATIENCE_MS, BrokerLifecycle
+from brokers.node.broker_lifecycle import QUORUM_TIMEOUT_MS, BrokerLifecycle
 from brokers.region import Ready
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatResponse,
@@ -251,7 +251,7 @@ def test_a_node_that_is_no_broker_is_there_once_it_knows_the_controller() -> Non
     assert node.effects == [Serve(), Ready()] and node.asks == []
     node.take(node.lifecycle.end_asked(node.now))
     assert End() not in node.effects
-    node.wait(QUORUM_PATIENCE_MS)  # nobody takes the lead
+    node.wait(QUORUM_TIMEOUT_MS)  # nobody takes the lead
     assert node.effects[-1] == End()
 
 

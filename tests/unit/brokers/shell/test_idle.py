@@ -20,7 +20,7 @@ from brokers.wire.messages.api_versions import (
 )
 
 IDLE_S = 600
-PATIENCE_S = 20
+TIMEOUT_S = 20
 # More than the buffers of two sockets take.
 LONG = ApiVersionsResponse(api_keys=[ApiVersion(api_key=1, max_version=1)] * 2_000_000)
 SHORT = ApiVersionsResponse()
@@ -78,7 +78,7 @@ async def turn() -> None:
 
 async def until(is_so: Callable[[], bool]) -> None:
     """Of what the other end of a socket does, the loop hears when it does."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while not is_so():
             await turn()
 
@@ -97,7 +97,7 @@ def test_a_client_that_never_reads_its_answer_does_not_keep_its_place(
             await turn()
             with closing(client(where, question())) as second:
                 answer = await asyncio.wait_for(
-                    asyncio.get_running_loop().sock_recv(second, 100), PATIENCE_S
+                    asyncio.get_running_loop().sock_recv(second, 100), TIMEOUT_S
                 )
                 assert answer, "it was turned away"
         listening.server.close()
@@ -115,9 +115,9 @@ def test_an_idle_client_reads_the_end_of_the_stream_and_no_error(
         where = await listening.listen()
         with closing(client(where, question())) as end:
             loop = asyncio.get_running_loop()
-            assert await asyncio.wait_for(loop.sock_recv(end, 100), PATIENCE_S)
+            assert await asyncio.wait_for(loop.sock_recv(end, 100), TIMEOUT_S)
             listening.idle()
-            assert await asyncio.wait_for(loop.sock_recv(end, 100), PATIENCE_S) == b""
+            assert await asyncio.wait_for(loop.sock_recv(end, 100), TIMEOUT_S) == b""
         listening.server.close()
 
     with asyncio.Runner(loop_factory=new_loop) as runner:

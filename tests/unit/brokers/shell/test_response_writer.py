@@ -16,7 +16,7 @@ from brokers.shell.response_writer import TURN_BYTES, ResponseWriter
 from brokers.shell.room import Room
 
 CONTENT = Random(1).randbytes(3 * TURN_BYTES)
-PATIENCE_S = 20
+TIMEOUT_S = 20
 Scenario = Callable[["Speaker", asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -86,7 +86,7 @@ def played(request: pytest.FixtureRequest) -> Callable[[Scenario], None]:
         reader, writer = await asyncio.open_connection(host, port, limit=1 << 16)
         speaker = await speakers.get()
         await speaker.made
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             await scenario(speaker, reader, writer)
             writer.close()
             await speaker.lost

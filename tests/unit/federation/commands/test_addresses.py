@@ -54,7 +54,7 @@ def test_who_accepts_and_never_answers_is_given_up_for_the_next() -> None:
     with socket.create_server(("127.0.0.1", 0)) as frozen:
         address = f"127.0.0.1:{frozen.getsockname()[1]}"
         with pytest.raises(DiscoveryError) as failure:
-            find_endpoint(f"{address},127.0.0.1:1", patience_seconds=0.05)
+            find_endpoint(f"{address},127.0.0.1:1", timeout_seconds=0.05)
     assert f"{address} does not answer within 0.05 s; 127.0.0.1:1 does not accept" in str(
         failure.value
     )

@@ -62,7 +62,7 @@ def test_whatever_else_answers_is_no_broker(reply: bytes) -> None:
         assert not answers_kafka(address)
 
 
-def test_silence_ends_the_patience() -> None:
+def test_silence_ends_with_a_timeout() -> None:
     heard = threading.Event()
     with _listener(lambda connection: assert_heard(heard)) as address:
         assert not answers_kafka(address, timeout_s=0.05)

@@ -50,19 +50,19 @@ def test_a_dead_process_that_nobody_waited_for_does_not_run() -> None:
 
 def test_a_node_that_hears_sigterm_is_not_killed() -> None:
     with _child(WAITING, SETTINGS) as child:
-        assert processes.stop([(child.pid, SETTINGS)], patience_s=30) == []
+        assert processes.stop([(child.pid, SETTINGS)], timeout_s=30) == []
         assert child.wait() == -15
 
 
-def test_a_node_that_does_not_is_killed_after_the_patience() -> None:
+def test_a_node_that_does_not_is_killed_after_the_timeout() -> None:
     with _child(STUBBORN, SETTINGS) as child:
-        assert processes.stop([(child.pid, SETTINGS)], patience_s=0.1) == [child.pid]
+        assert processes.stop([(child.pid, SETTINGS)], timeout_s=0.1) == [child.pid]
         assert child.wait() == -9
 
 
 def test_stopping_spares_whoever_has_the_pid_now() -> None:
     with _child(WAITING, Path("/somebody/else.toml")) as child:
-        assert processes.stop([(child.pid, SETTINGS)], patience_s=0.1) == []
+        assert processes.stop([(child.pid, SETTINGS)], timeout_s=0.1) == []
         assert child.poll() is None
         child.kill()
 

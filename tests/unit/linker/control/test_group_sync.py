@@ -49,9 +49,7 @@ class Follower:
             self.client, lambda topic: None, lambda topic: None, lambda place, now: status
         )
         self.mirrors = {"orders": "orders"}
-        self.groups = GroupSync(
-            self.client, self.link, self.mirrors.get, lambda: reports, lambda: []
-        )
+        self.groups = GroupSync(self.client, self.link, self.mirrors.get, lambda: reports, list)
         self.commits: list[Offset] = []
         self.now = START
 

@@ -87,7 +87,7 @@ def test_what_the_region_refuses_is_asked_for_again_with_growing_pauses() -> Non
     assert stage.link.failures == []
 
 
-def test_batches_that_stay_damaged_fail_the_mirror_when_patience_is_over() -> None:
+def test_batches_that_stay_damaged_fail_the_mirror_when_time_is_up() -> None:
     stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
     for _ in range(20):
         stage.chunk(0, 10)
@@ -106,7 +106,7 @@ def test_old_message_formats_fail_the_mirror_as_damage_does() -> None:
     assert [error for error, _ in stage.link.failures] == [MirrorError.UNSUPPORTED_MESSAGE_FORMAT]
 
 
-def test_batches_that_begin_below_the_agreed_offset_fail_the_mirror_when_patience_is_over() -> None:
+def test_batches_that_begin_below_the_agreed_offset_fail_the_mirror_when_time_is_up() -> None:
     """The leader epochs agree and the batches do not: no asking again makes that good."""
     stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
     refused_for_ever(stage, KafkaError.OFFSET_OUT_OF_RANGE)
@@ -126,7 +126,7 @@ def test_a_range_that_came_after_another_was_lost_never_fails_the_mirror() -> No
     assert stage.link.failures == []
 
 
-def test_a_source_that_keeps_breaking_its_word_fails_the_mirror_when_patience_is_over() -> None:
+def test_a_source_that_keeps_breaking_its_word_fails_the_mirror_when_time_is_up() -> None:
     stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
     for _ in range(20):
         stage.chunk(7, 9)
@@ -137,7 +137,7 @@ def test_a_source_that_keeps_breaking_its_word_fails_the_mirror_when_patience_is
     assert not stage.feed.running
 
 
-def test_a_source_that_would_always_go_back_fails_the_mirror_when_patience_is_over() -> None:
+def test_a_source_that_would_always_go_back_fails_the_mirror_when_time_is_up() -> None:
     stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"})
     stage.region.end = 5
     stage.start()

@@ -16,8 +16,8 @@ class Crashes(Enum):
     )
 
 
-class Climate(Protocol):
-    """What the network and the nodes need to know of a run's weather."""
+class CommonScenario(Protocol):
+    """What the network and the nodes need to know of a run's scenario."""
 
     @property
     def crashes(self) -> Crashes: ...
@@ -34,7 +34,7 @@ class Climate(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weather:
+class Scenario:
     """Means are in milliseconds between faults of a kind; 0 means never."""
 
     crashes: Crashes
@@ -76,10 +76,10 @@ class Weather:
         )
 
 
-def draw(rng: Random) -> Weather:
-    """One run's weather."""
+def draw(rng: Random) -> Scenario:
+    """One run's scenario."""
     crashes = rng.choices(list(Crashes), (4, 5, 3))[0]
-    return Weather(
+    return Scenario(
         crashes=crashes,
         crash_mean_ms=rng.choice((0, 2_000, 5_000, 15_000)),
         spite=rng.choice((0.0, 0.0, 0.005, 0.03)),

@@ -1,4 +1,4 @@
-"""An intruder: writes to the mirror as if it were a topic like any other, and asks for its records to be deleted."""
+"""Writes to the mirror as if it were a topic like any other, and asks for its records to be deleted."""
 
 from brokers.ids import TopicPartition
 from brokers.records.builder import NewRecord, build_batch
@@ -16,7 +16,7 @@ PRODUCE, DELETE_RECORDS = 0, 21
 NAME = "intruder"
 
 
-class Intruder:
+class ForeignWriter:
     """At the destination, for as long as the topic there may be a mirror."""
 
     def __init__(self, federation: Federation) -> None:
@@ -27,8 +27,8 @@ class Intruder:
         self._count = 0
 
     async def run(self) -> None:
-        testimony = self._federation.testimony
-        while not testimony.ending_asked:
+        statements = self._federation.statements
+        while not statements.ending_asked:
             if not self._client.connected and not await self._client.connect(
                 self._federation.destination
             ):
@@ -52,10 +52,10 @@ class Intruder:
         answer = await self._client.ask(
             PRODUCE, ProduceRequest(acks=-1, timeout_ms=1_000, topic_data=[topic])
         )
-        if answer is None or self._federation.testimony.ending_asked:
+        if answer is None or self._federation.statements.ending_asked:
             return
         if not answer.responses[0].partition_responses[0].error_code:
-            self._federation.testimony.intrusions.append(f"{value!r} into {partition}")
+            self._federation.statements.foreign_writes.append(f"{value!r} into {partition}")
 
     async def _delete(self, partition: TopicPartition) -> None:
         asked = DeleteRecordsPartition(partition_index=partition.partition, offset=-1)
@@ -63,13 +63,13 @@ class Intruder:
         answer = await self._client.ask(
             DELETE_RECORDS, DeleteRecordsRequest(topics=[topic], timeout_ms=1_000)
         )
-        if self._federation.testimony.ending_asked:
+        if self._federation.statements.ending_asked:
             self._may_have_deleted(partition)
             return
         if answer is not None and not answer.topics[0].partitions[0].error_code:
-            self._federation.testimony.intrusions.append(f"records of {partition} deleted")
+            self._federation.statements.foreign_writes.append(f"records of {partition} deleted")
 
     def _may_have_deleted(self, partition: TopicPartition) -> None:
         """The request may have met a topic that was no mirror any more."""
         end = Region(DESTINATION, self._federation.destination.disk).end(partition)
-        self._federation.testimony.tries_trim(DESTINATION, partition, end)
+        self._federation.statements.tries_trim(DESTINATION, partition, end)

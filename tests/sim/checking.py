@@ -11,7 +11,7 @@ from federation.promises import PROMISES
 from linker.records.mirror_state import MirrorState
 from tests.sim import checks
 from tests.sim.evidence import Batch, Chronicle, Region, log_start
-from tests.sim.testimony import Statements
+from tests.sim.statements import Statements
 
 
 def _checkers() -> dict[str, ModuleType]:
@@ -35,7 +35,7 @@ class Evidence:
     `audited_at`: when the audit takes its cut; below 0, there is none.
     """
 
-    testimony: Statements
+    statements: Statements
     chronicle: Chronicle
     regions: dict[str, Region]
     source: str
@@ -46,7 +46,7 @@ class Evidence:
 
     def holes_of(self, partition: TopicPartition) -> list[tuple[Offset, Offset]]:
         """The hole ledger, as the operator was last told."""
-        mirror = self.testimony.mirror
+        mirror = self.statements.mirror
         holes = mirror.holes if mirror is not None else ()
         return [
             (hole.base_offset, hole.next_offset) for hole in holes if hole.partition == partition
@@ -66,14 +66,14 @@ class Evidence:
         """What someone may have deleted: a mirror follows its source in this. Retention is taken at its word."""
         if not self.retains:
             return log_start(self.regions[region].disk, partition)
-        trims = self.testimony.trims
+        trims = self.statements.trims
         below = trims.get((self.source, partition), 0)
         return max(below, trims.get((region, partition), 0))
 
     @property
     def follows_source(self) -> bool:
         """Whether the mirror says that it still follows: what both hold must then be equal now."""
-        mirror = self.testimony.mirror
+        mirror = self.statements.mirror
         return mirror is not None and mirror.record.state is MirrorState.ACTIVE
 
 
@@ -86,24 +86,24 @@ class Broken(Exception):
         self.finding = finding
 
 
-def hear_write(evidence: Evidence, region: str, partition: TopicPartition, batch: Batch) -> None:
+def check_write(evidence: Evidence, region: str, partition: TopicPartition, batch: Batch) -> None:
     """A batch reached a log, this instant."""
     for promise, check in CHECKS.items():
         if hasattr(check, "on_written"):
             _raise_first(promise, check.on_written(evidence, region, partition, batch))
 
 
-def hear_restart(evidence: Evidence, region: str) -> None:
+def check_restart(evidence: Evidence, region: str) -> None:
     """A process has died and its disk is as it will find it."""
     for promise, check in CHECKS.items():
         if hasattr(check, "on_restart"):
             _raise_first(promise, check.on_restart(evidence, region))
 
 
-def hear_end(evidence: Evidence) -> None:
+def check_end(evidence: Evidence) -> None:
     """Everything is quiet and will stay so."""
     if evidence.durable:
-        for promise, told in evidence.testimony.contradictions:
+        for promise, told in evidence.statements.contradictions:
             raise Broken(promise, told)
     for promise, check in CHECKS.items():
         _raise_first(promise, check.at_end(evidence))

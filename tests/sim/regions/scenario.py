@@ -5,7 +5,7 @@ from enum import Enum
 from random import Random
 
 from tests.sim.regions.compaction import Compaction
-from tests.sim.weather import Crashes
+from tests.sim.scenario import Crashes
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ PROMOTIONS = ("under-min-isr", "under-replicated", "leader-is-observer")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegionWeather:
+class RegionScenario:
     """Means are in milliseconds between faults of a kind; 0 means never."""
 
     shape: Shape
@@ -103,8 +103,8 @@ class RegionWeather:
         )
 
 
-def draw(rng: Random) -> RegionWeather:
-    """One run's weather."""
+def draw(rng: Random) -> RegionScenario:
+    """One run's scenario."""
     shape = rng.choices(SHAPES, (8, 3, 2, 2, 1, 3, 1))[0]
     crashes = rng.choices(list(Crashes), (4, 5, 5))[0]
     replication = min(rng.choice((3, 3, 3, 2, 1)), shape.brokers)
@@ -113,7 +113,7 @@ def draw(rng: Random) -> RegionWeather:
     min_insync = least if crashes is Crashes.UNSYNCED else rng.choice((1, least))
     full_disk_mean_ms = rng.choice((0, 0, 0, 8_000))
     ailing_disk_mean_ms = rng.choice((0, 0, 0, 8_000))
-    weather = RegionWeather(
+    scenario = RegionScenario(
         shape=shape,
         crashes=crashes,
         crash_mean_ms=rng.choice((0, 3_000, 6_000, 15_000)),
@@ -155,11 +155,11 @@ def draw(rng: Random) -> RegionWeather:
         idle_ms=rng.choice((500, 5_000, 5_000)),
         spite=rng.choice((0.0, 0.0, 0.5)),
     )
-    return _observed(weather) if shape.brokers > 2 and rng.random() < 0.25 else weather
+    return _observed(scenario) if shape.brokers > 2 and rng.random() < 0.25 else scenario
 
 
-def _observed(weather: RegionWeather) -> RegionWeather:
+def _observed(scenario: RegionScenario) -> RegionScenario:
     """The same with observers on the last of its brokers."""
-    observers = 2 if weather.shape.brokers > 4 else 1
-    replication = min(weather.replication, weather.shape.brokers - observers)
-    return replace(weather, observers=observers, replication=replication)
+    observers = 2 if scenario.shape.brokers > 4 else 1
+    replication = min(scenario.replication, scenario.shape.brokers - observers)
+    return replace(scenario, observers=observers, replication=replication)

@@ -8,8 +8,8 @@ from typing import Any
 from tests.sim.linked.federation import DESTINATION, FIRST_OF, SOURCE, THIRD, Topology
 from tests.sim.regions.compaction import compacted
 from tests.sim.regions.compaction import drawn as compacted_topics
-from tests.sim.regions.weather import RegionWeather, Shape, draw
-from tests.sim.weather import Crashes
+from tests.sim.regions.scenario import RegionScenario, Shape, draw
+from tests.sim.scenario import Crashes
 
 SHAPES = (
     Shape(3, 3, combined=True),
@@ -34,34 +34,34 @@ class Wan:
 
 
 @dataclass(frozen=True)
-class LinkedWeather:
+class LinkedScenario:
     """Of all regions, by their names, and between them. `ending` is how the mirror in `east` ends."""
 
-    regions: dict[str, RegionWeather]
+    regions: dict[str, RegionScenario]
     topology: Topology
     wan: Wan
     ending: str
     source_dials: bool
 
     @property
-    def first(self) -> RegionWeather:
+    def first(self) -> RegionScenario:
         return self.regions[SOURCE]
 
-    def everywhere(self, **changes: Any) -> "LinkedWeather":
+    def everywhere(self, **changes: Any) -> "LinkedScenario":
         """The same with these changes in every region, whose nodes keep their numbers."""
         regions = {}
-        for name, weather in self.regions.items():
-            changed = replace(weather, **changes)
+        for name, scenario in self.regions.items():
+            changed = replace(scenario, **changes)
             shape = replace(changed.shape, first=FIRST_OF[name])
             regions[name] = replace(changed, shape=shape)
         return replace(self, regions=regions)
 
-    def pair(self) -> "LinkedWeather":
+    def pair(self) -> "LinkedScenario":
         """Without the third region."""
         two = {name: self.regions[name] for name in (SOURCE, DESTINATION)}
         return replace(self, regions=two, topology=Topology.PAIR)
 
-    def alone(self) -> "LinkedWeather":
+    def alone(self) -> "LinkedScenario":
         """Two regions that are near to each other."""
         return replace(self.pair(), wan=Wan())
 
@@ -74,9 +74,9 @@ class LinkedWeather:
         )
 
 
-def drawn(rng: Random) -> LinkedWeather:
+def drawn(rng: Random) -> LinkedScenario:
     """Acknowledged records last: P2 speaks of those."""
-    weather = replace(
+    scenario = replace(
         draw(rng),
         crashes=rng.choice((Crashes.KILL, Crashes.POWER)),
         observers=0,
@@ -94,29 +94,29 @@ def drawn(rng: Random) -> LinkedWeather:
     )
     ending = rng.choice(("none", "none", "promote", "failover"))
     source_dials = rng.random() < 0.4
-    regions = {name: of_region(name, weather, rng) for name in names}
-    return LinkedWeather(regions, topology, wan, ending, source_dials)
+    regions = {name: of_region(name, scenario, rng) for name in names}
+    return LinkedScenario(regions, topology, wan, ending, source_dials)
 
 
-def of_region(name: str, weather: RegionWeather, rng: Random) -> RegionWeather:
+def of_region(name: str, scenario: RegionScenario, rng: Random) -> RegionScenario:
     """A shape of its own. Disks are lost where others have what they held."""
     shape = rng.choices(SHAPES, FREQUENCIES)[0]
     shape = replace(shape, first=FIRST_OF[name])
     replication = min(rng.choice((3, 3, 2)), shape.brokers)
     min_insync = min(2, replication)
     return replace(
-        weather,
+        scenario,
         shape=shape,
         replication=replication,
         min_insync=min_insync,
-        wipe_mean_ms=weather.wipe_mean_ms if min_insync > 1 and shape.controllers > 1 else 0,
+        wipe_mean_ms=scenario.wipe_mean_ms if min_insync > 1 and shape.controllers > 1 else 0,
     )
 
 
-def compacting_everywhere(seed: int) -> Callable[[LinkedWeather], LinkedWeather]:
-    """What changes the weather of a seed so that all topics are compacted."""
+def compacting_everywhere(seed: int) -> Callable[[LinkedScenario], LinkedScenario]:
+    """What changes the scenario of a seed so that all topics are compacted."""
     compaction = compacted_topics(Random(f"{seed}/compaction"))
-    return lambda weather: replace(
-        weather,
-        regions={name: compacted(each, compaction) for name, each in weather.regions.items()},
+    return lambda scenario: replace(
+        scenario,
+        regions={name: compacted(each, compaction) for name, each in scenario.regions.items()},
     )

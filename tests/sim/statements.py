@@ -47,7 +47,7 @@ class Statements:
     # Values that producers sent once more under another producer id: no region can know them again.
     renamed: dict[bytes, None] = field(default_factory=dict)
     read: dict[Place, bytes] = field(default_factory=dict)
-    intrusions: list[str] = field(default_factory=list)  # what a mirror should have refused
+    foreign_writes: list[str] = field(default_factory=list)  # what a mirror should have refused
     contradictions: list[tuple[str, str]] = field(default_factory=list)  # promise, what was told
     # region, group, partition -> every offset that the group tried to commit there
     attempts: dict[tuple[str, str, TopicPartition], dict[Offset, None]] = field(

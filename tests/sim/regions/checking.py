@@ -7,10 +7,10 @@ from tests.sim.evidence import Batch, folder_of, parse
 from tests.sim.history import History, Truth
 from tests.sim.regions import checks, compacted_logs
 from tests.sim.regions.compaction import Compaction
-from tests.sim.regions.testimony import RegionStatements
+from tests.sim.regions.statements import RegionStatements
 
 # What a region keeps besides the promises, so that it can keep those.
-LAWS = {
+INVARIANTS = {
     "one leader": "At most one replica leads a partition in one leader epoch, and so writes its batches.",
     "high watermark": "No client is told a lower high watermark than before, by a leader of the same epoch or a later.",
     "observers": "Whoever only observes is in no in-sync set, unless the topic's placement has it promoted.",
@@ -21,20 +21,20 @@ LAWS = {
 
 
 class Broken(Exception):
-    """A promise was not kept, or a law that it rests on."""
+    """A promise was not kept, or an invariant that it rests on."""
 
-    def __init__(self, law: str, finding: str) -> None:
-        text = PROMISES[law] if law in PROMISES else LAWS[law]
-        super().__init__(f"{law} is broken: {text}\n  {finding}")
-        self.law = law
+    def __init__(self, invariant: str, finding: str) -> None:
+        text = PROMISES[invariant] if invariant in PROMISES else INVARIANTS[invariant]
+        super().__init__(f"{invariant} is broken: {text}\n  {finding}")
+        self.invariant = invariant
         self.finding = finding
 
 
 class Evidence:
     """All that checkers look at."""
 
-    def __init__(self, testimony: RegionStatements) -> None:
-        self.testimony = testimony
+    def __init__(self, statements: RegionStatements) -> None:
+        self.statements = statements
         self.disks: dict[BrokerId, Disk] = {}
         self.replicas: dict[TopicPartition, tuple[BrokerId, ...]] = {}  # as told at the end
         self.values: dict[tuple[BrokerId, TopicPartition], dict[Offset, bytes]] = {}
@@ -80,12 +80,12 @@ class Evidence:
 
     def hear_clients(self) -> None:
         """What they were told so far."""
-        for law, told in self.testimony.contradictions:
-            raise Broken(law, told)
+        for invariant, told in self.statements.contradictions:
+            raise Broken(invariant, told)
 
-    def hear_end(self) -> None:
+    def check_end(self) -> None:
         """All is well again: everything that was told is there, everywhere."""
         self.hear_clients()
-        for law, check in checks.AT_END if self.history is None else checks.AT_END_COMPACTED:
+        for invariant, check in checks.AT_END if self.history is None else checks.AT_END_COMPACTED:
             for finding in check(self):
-                raise Broken(law, finding)
+                raise Broken(invariant, finding)

@@ -8,7 +8,7 @@ class Broken(AssertionError):
     """A promise was not kept."""
 
 
-class Court:
+class Checker:
     """Looks at a node after each of its steps."""
 
     def __init__(self) -> None:

@@ -1,10 +1,10 @@
-"""Weather that never comes about tests nothing: what is drawn is seen in the trace."""
+"""Scenario that never comes about tests nothing: what is drawn is seen in the trace."""
 
 from dataclasses import replace
 from typing import Any
 
 from tests.sim.regions.runs import RegionRun
-from tests.sim.regions.weather import RegionWeather, Shape
+from tests.sim.regions.scenario import RegionScenario, Shape
 
 QUIET = {
     "shape": Shape(3, 3, combined=True),
@@ -30,10 +30,10 @@ QUIET = {
 
 
 def trace(seed: int, **changes: Any) -> list[str]:
-    """What happens in a run of otherwise quiet weather, without the times."""
+    """What happens in a run without other faults, without the times."""
 
-    def adjust(weather: RegionWeather) -> RegionWeather:
-        return replace(weather, **(QUIET | changes))
+    def adjust(scenario: RegionScenario) -> RegionScenario:
+        return replace(scenario, **(QUIET | changes))
 
     lines: list[str] = []
     RegionRun(seed, lines.append, adjust=adjust).execute()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from brokers.effects import Changed
 from brokers.ids import BrokerId, LeaderEpoch, Offset, TopicPartition
 from brokers.partition.leadership import LATE_EXPANSION
-from tests.sim.testimony import Acknowledged, Place
+from tests.sim.statements import Acknowledged, Place
 
 
 @dataclass
@@ -40,11 +40,11 @@ class RegionStatements:
     made: dict[str, int] = field(default_factory=dict)  # topic -> partitions it has at least
     dropped: dict[str, None] = field(default_factory=dict)  # topics that are gone
     doubtful: dict[str, None] = field(default_factory=dict)  # nobody knows whether they are
-    contradictions: list[tuple[str, str]] = field(default_factory=list)  # law, what was told
+    contradictions: list[tuple[str, str]] = field(default_factory=list)  # invariant, what was told
 
-    def contradicts(self, law: str, told: str) -> None:
-        """No region that keeps its laws would have said so."""
-        self.contradictions.append((law, told))
+    def contradicts(self, invariant: str, told: str) -> None:
+        """No region that keeps its invariants would have said so."""
+        self.contradictions.append((invariant, told))
 
     def place(self, partition: TopicPartition, offset: Offset) -> Place:
         return Place(self.region, partition, offset)
