@@ -45,7 +45,6 @@ SETTINGS = {"log.cleaner.backoff.ms": 50}
 TOPIC_SETTINGS = {
     "cleanup.policy": "compact",
     "min.cleanable.dirty.ratio": "1.0",
-    "segment.bytes": str(64 << 20),
 }
 
 
@@ -121,17 +120,21 @@ class Beside(Thread):
         return found[49], found[98]
 
 
-def fill(node: Node, topic: str, megabytes: int, keys: int, codec: str) -> None:
-    """Records of 1 KB, of keys that each come again."""
+def fill(node: Node, topic: str, options: argparse.Namespace) -> None:
+    """Records of keys that each come again."""
+    megabytes, keys, codec = options.megabytes, options.keys, options.codec
     admin = AdminClient({"bootstrap.servers": node.bootstrap})
-    admin.create_topics([NewTopic(topic, 1, 1, config=TOPIC_SETTINGS)])[topic].result(TIMEOUT_S)
+    settings = TOPIC_SETTINGS | {"segment.bytes": str(options.segment_megabytes << 20)}
+    admin.create_topics([NewTopic(topic, 1, 1, config=settings)])[topic].result(TIMEOUT_S)
     producer = Producer(
         {"bootstrap.servers": node.bootstrap, "linger.ms": 20, "compression.type": codec,
-         "enable.idempotence": True, "queue.buffering.max.messages": 20_000}
+         "enable.idempotence": True, "queue.buffering.max.messages": 20_000,
+         "batch.num.messages": options.records_a_batch}
     )  # fmt: skip
     rng = random.Random(7)
-    values = [rng.randbytes(750).hex().encode()[:1_000] for _ in range(200)]
-    for _ in range(megabytes * 1_000):
+    size = options.record_bytes
+    values = [rng.randbytes(size).hex().encode()[:size] for _ in range(200)]
+    for _ in range(megabytes * 1_000_000 // size):
         key = b"key-%08d" % rng.randrange(keys)
         while True:
             try:
@@ -145,9 +148,9 @@ def fill(node: Node, topic: str, megabytes: int, keys: int, codec: str) -> None:
 
 def measured(node: Node, options: argparse.Namespace) -> Compacted:
     """Compact a topic with nothing else to do, and one with a producer beside."""
-    fill(node, TOPIC, options.megabytes, options.keys, options.codec)
+    fill(node, TOPIC, options)
     quiet = compact(node, TOPIC)
-    fill(node, WATCHED, options.megabytes, options.keys, options.codec)
+    fill(node, WATCHED, options)
     topics.create(node.bootstrap, BESIDE, 1)
     at_rest = Beside(node.bootstrap)
     at_rest.start()
@@ -203,8 +206,13 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=1_000)
     parser.add_argument("--keys", type=int, default=200_000)
     parser.add_argument("--codec", default="none")
+    parser.add_argument("--record-bytes", type=int, default=1_000)
+    parser.add_argument("--records-a-batch", type=int, default=10_000, help="at most")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--segment-megabytes", type=int, default=64)
     options = parser.parse_args()
+    if options.megabytes <= 2 * options.segment_megabytes:
+        parser.error("--megabytes: two segments at least are to be cleaned")
     jars.fetch()
     found: list[Compacted] = []
     with tempfile.TemporaryDirectory(prefix="causeway-compaction-") as directory:
