@@ -368,26 +368,26 @@ class SourceReplicator:
     ) -> Effects:
         effects: Effects = []
         self._stale.pop(subscription.number, None)
-        bases = state.segment_bases
-        for offset, next_offset, data in pieces(
-            read.data, subscription.position, read.next_offset, bases
+        for piece in pieces(
+            read.data, subscription.position, read.next_offset, state.segment_bases
         ):
+            size = len(piece.data)
             self._ahead += 1
-            self._sent_bytes += len(data)
-            self._unsent.append(len(data))
-            self._budget.take(len(data))
-            subscription.sent(offset, next_offset, len(data), state)
+            self._sent_bytes += size
+            self._unsent.append(size)
+            self._budget.take(size)
+            subscription.sent(piece)
             subscription.sent_bounds = bounds_of(state, subscription, self._origin_lag, now)
             effects += self._sender.send(
                 Chunk(
                     subscription=subscription.number,
-                    offset=offset,
-                    next_offset=next_offset,
-                    leader_epoch=lineage.epoch_before(state.epochs, next_offset),
-                    roll=offset in bases,
+                    offset=piece.offset,
+                    next_offset=piece.next_offset,
+                    leader_epoch=lineage.epoch_before(state.epochs, piece.next_offset),
+                    roll=piece.base >= 0,
                     bounds=subscription.sent_bounds,
                     clock=now,
-                    data=data,
+                    data=piece.data,
                     is_compressed=self._pace.is_compressed,
                 )
             )

@@ -3,11 +3,11 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from brokers.errors import KafkaError
 from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, TopicPartition
-from brokers.records.batch import iter_headers
+from brokers.records.batch import iter_headers, parse_header
 from brokers.region import HighWatermarkRead, PartitionState, RegionView
 from linker.events import Stream, is_dialed
 from linker.frames import NOWHERE, OffsetBounds, Pace, SegmentPosition, Subscribe
@@ -19,6 +19,16 @@ ACCEPTED_BYTES_MAX: Final = (4 << 20) - (
 LAG_STEP_MS: Final = 500  # as often as beacons come; what changes by less is not told
 # By how many milliseconds a mirror is behind the region in which its records begin; -1 unknown.
 OriginLag: TypeAlias = Callable[[TopicPartition, Instant], int]
+
+
+class Piece(NamedTuple):
+    """Whole batches of one segment, all there are in [offset, next_offset). `base`: the base offset of the segment that
+    begins with them, -1 if it goes on."""
+
+    offset: Offset
+    next_offset: Offset
+    data: Buffer
+    base: Offset
 
 
 @dataclass(slots=True)
@@ -44,14 +54,13 @@ class Subscription:
     segment: SegmentPosition = NOWHERE
     is_chained: bool = False
 
-    def sent(self, offset: Offset, next_offset: Offset, size: int, state: PartitionState) -> None:
-        """A range of one segment, the next one."""
-        self.position = next_offset
+    def sent(self, piece: "Piece") -> None:
+        self.position = piece.next_offset
         base, before = self.segment
-        if offset in state.segment_bases:
-            self.segment = SegmentPosition(offset, size)
+        if piece.base >= 0:
+            self.segment = SegmentPosition(piece.base, len(piece.data))
         elif base >= 0:
-            self.segment = SegmentPosition(base, before + size)
+            self.segment = SegmentPosition(base, before + len(piece.data))
 
     def waits(self, size: int, pace: Pace, now: Instant, *, is_all: bool) -> Instant | None:
         """Until when more bytes may come before a chunk of `size` has to be sent (Kafka's fetch.min.bytes)."""
@@ -148,16 +157,20 @@ def bounds_of(
 
 def pieces(
     data: Buffer, offset: Offset, next_offset: Offset, bases: tuple[Offset, ...]
-) -> Iterator[tuple[Offset, Offset, Buffer]]:
-    """Split a range at the base offsets of segments: (offset, next offset, bytes) of each piece."""
-    following = bisect_right(bases, offset)
-    if following == len(bases) or bases[following] >= next_offset:
-        yield offset, next_offset, data
-        return
-    view, start = memoryview(data), 0
-    for position, header in iter_headers(data):
-        if following < len(bases) and header.base_offset >= bases[following]:
-            yield offset, bases[following], view[start:position]
-            offset, start = bases[following], position
-            following = bisect_right(bases, header.base_offset)
-    yield offset, next_offset, view[start:]
+) -> Iterator[Piece]:
+    """Split a range at the first batch of each segment.
+
+    Compaction may have removed what lies before it, so that the segment's base offset is none at which a batch ends.
+    """
+    view, start, reached = memoryview(data), 0, offset
+    following = bisect_right(bases, max(offset, parse_header(view).base_offset))
+    begun = bases[following - 1] if following else -1
+    base = begun if begun >= offset else -1
+    if following < len(bases) and bases[following] < next_offset:
+        for position, header in iter_headers(view):
+            if following < len(bases) and header.base_offset >= bases[following]:
+                yield Piece(offset, reached, view[start:position], base)
+                following = bisect_right(bases, header.base_offset)
+                offset, start, base = reached, position, bases[following - 1]
+            reached = header.next_offset
+    yield Piece(offset, next_offset, view[start:], base)

@@ -10,6 +10,7 @@ import crc32c
 
 from federation.audit.options import Options
 from federation.audit.result import AuditResult
+from federation.audit.segments.checkpoints import CLEANER_OFFSETS
 from tests.spark import facts, generate
 from tests.spark.cases import audit
 from tests.spark.file_sides import SIDES
@@ -180,6 +181,8 @@ def another_configuration(sides: SectionSides, where: str, seed: random.Random) 
     key = seed.choice(("max.message.bytes", "cleanup.policy", "message.timestamp.type"))
     values = {"cleanup.policy": ("delete", "compact")}.get(key, ("5", "6"))
     sides.configs = {name: {key: value} for name, value in zip(SIDES, values, strict=True)}
+    for name in SIDES:  # as nodes leave it that have compacted nothing
+        generate.write_checkpoint(str(sides.folders[name].parent), CLEANER_OFFSETS, {})
     return TOPICS, ""
 
 

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
 from brokers.metadata.image.image import Image, TopicImage
-from brokers.records.batch import iter_headers
 from brokers.records.builder import NewRecord, build_batch
 from brokers.region import HighWatermarkRead, PartitionState, ReadToHighWatermark
 from linker.data.credit import SendBudget, StreamSender
 from linker.data.source_replicator import CHUNKS_AHEAD, SourceReplicator
-from linker.data.subscription import pieces
 from linker.errors import MirrorError
 from linker.events import Send
 from linker.frames import CHUNK_BYTES_MIN, Agreed, Beacon, Chunk, Declined, Subscribe
@@ -332,24 +330,6 @@ def test_a_change_that_credit_holds_back_is_in_the_next_beacon() -> None:
     beacon = stage.frames[-1]
     assert isinstance(beacon, Beacon)
     assert (beacon.nonce, beacon.bounds[0][1].high_watermark) == (9, 5)
-
-
-@given(
-    st.lists(st.integers(1, 60), min_size=1, max_size=20),
-    st.sets(st.integers(0, 25), max_size=6),
-)
-def test_pieces_are_the_range_cut_at_segment_bases(sizes: list[int], bases: set[int]) -> None:
-    data = b"".join(batch(offset, size) for offset, size in enumerate(sizes))
-    cut = list(pieces(data, 0, len(sizes), tuple(sorted(bases | {0}))))
-    assert b"".join(bytes(piece) for _, _, piece in cut) == data
-    expected = 0
-    for offset, next_offset, piece in cut:
-        assert offset == expected
-        headers = [header for _, header in iter_headers(piece)]
-        assert [header.base_offset for header in headers] == list(range(offset, next_offset))
-        assert not [base for base in bases if offset < base < next_offset]
-        expected = next_offset
-    assert expected == len(sizes)
 
 
 def test_a_partition_that_moved_and_went_offline_in_one_step_ends_its_subscription() -> None:
