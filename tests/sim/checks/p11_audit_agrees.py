@@ -41,8 +41,22 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
             return
         options = Options(source=source, mirror=mirror, engine="local", master="local[1]")
         result = run_audit(options, lambda: evidence.audited_at, QUIET)
-    if result.verdict is not Verdict.KEPT and not _only_deleted(result, evidence):
+    if result.verdict is Verdict.KEPT or _is_nothing_left(result):
+        return
+    if not _only_deleted(result, evidence):
         yield f"an audit of the stopped regions says {result.verdict}: {_because(result)}"
+
+
+def _is_nothing_left(result: AuditResult) -> bool:
+    """Whether retention took all that a mirror had of what the source still has: nothing can be compared there."""
+    rows = [row for row in result.partitions if row.verdict is not Verdict.KEPT]
+    return (
+        all(one.severity == "note" for one in result.findings)
+        and all(one.verdict is Verdict.KEPT for one in result.sections)
+        and all(row.verdict is Verdict.UNKNOWN for row in rows)
+        and all(row.mirror_log_start >= row.source_end for row in rows)
+        and all(Class.EXPIRED_ON_ONE_SIDE.value in row.classes.split() for row in rows)
+    )
 
 
 def _only_deleted(result: AuditResult, evidence: "Evidence") -> bool:

@@ -273,7 +273,7 @@ FOLLOW_BY_OFFSET = Plant(ByOffset, range(20), "restore", LinkedScenario.alone)
 # This by runs with several rounds, which keep both regions apart for long.
 FORGET_THE_GENERATION = Plant(
     Ageless,
-    range(3, 13),
+    range(13, 23),
     "apart",
     _stormy(crash_mean_ms=1_500, cut_mean_ms=1_000, block_mean_ms=0, duration_ms=30_000),
 )
