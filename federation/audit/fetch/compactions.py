@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from federation.audit.fetch.connection import ask
+from federation.audit.fetch.messages import Reader
 from federation.audit.segments.checkpoints import Key
 from federation.audit.segments.compaction import Compaction
 
@@ -45,13 +46,13 @@ def request(keys: Iterable[Key]) -> bytes:
 def answer(data: memoryview) -> dict[Key, Compaction]:
     """Raises OSError for what is no such answer."""
     try:
-        return dict(_logs(_Reader(data)))
+        return dict(_logs(_CompactReader(data)))
     except (struct.error, UnicodeDecodeError, IndexError) as error:
         message = f"an answer that is no DescribeLogDirs response: {error}"
         raise OSError(errno.EPROTO, message) from error
 
 
-def _logs(reader: "_Reader") -> Iterator[tuple[Key, Compaction]]:
+def _logs(reader: "_CompactReader") -> Iterator[tuple[Key, Compaction]]:
     reader.tags()  # of the header
     reader.take(">i")
     for _ in range(reader.count()):
@@ -89,32 +90,18 @@ def _text(value: str) -> bytes:
     return _varint(len(data) + 1) + data
 
 
-class _Reader:
-    def __init__(self, data: memoryview) -> None:
-        self._data = data
-        self._position = 0
-
-    def take(self, layout: str) -> tuple[int, ...]:
-        values = struct.unpack_from(layout, self._data, self._position)
-        self._position += struct.calcsize(layout)
-        return values
+class _CompactReader(Reader):
+    """Of a flexible version (KIP-482): compact texts and arrays, tagged fields."""
 
     def count(self) -> int:
         """Of an array, a text or bytes; null counts as empty."""
         return max(0, self._varint() - 1)
 
     def text(self) -> str:
-        return self._bytes(self.count()).decode()
+        return str(self.bytes(self.count()), "utf-8")
 
     def tags(self) -> dict[int, bytes]:
-        return {self._varint(): self._bytes(self._varint()) for _ in range(self._varint())}
-
-    def _bytes(self, size: int) -> bytes:
-        found = bytes(self._data[self._position : self._position + size])
-        if len(found) != size:
-            raise struct.error(f"{size} bytes announced, {len(found)} there")
-        self._position += size
-        return found
+        return {self._varint(): bytes(self.bytes(self._varint())) for _ in range(self._varint())}
 
     def _varint(self) -> int:
         value = 0
