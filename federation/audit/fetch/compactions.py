@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from federation.audit.fetch.connection import ask
-from federation.audit.fetch.messages import Reader
+from federation.audit.fetch.messages import ResponseReader
 from federation.audit.segments.checkpoints import Key
 from federation.audit.segments.compaction import Compaction
 
@@ -90,7 +90,7 @@ def _text(value: str) -> bytes:
     return _varint(len(data) + 1) + data
 
 
-class _CompactReader(Reader):
+class _CompactReader(ResponseReader):
     """Of a flexible version (KIP-482): compact texts and arrays, tagged fields."""
 
     def count(self) -> int:

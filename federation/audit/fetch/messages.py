@@ -60,12 +60,12 @@ def fetch_request(
 def fetch_answer(data: memoryview) -> dict[Key, Fetched]:
     """Raises OSError for what is no such answer."""
     try:
-        return dict(_partitions(Reader(data)))
+        return dict(_partitions(ResponseReader(data)))
     except (struct.error, UnicodeDecodeError) as error:
         raise OSError(errno.EPROTO, f"an answer that is no Fetch response: {error}") from error
 
 
-def _partitions(reader: "Reader") -> Iterator[tuple[Key, Fetched]]:
+def _partitions(reader: "ResponseReader") -> Iterator[tuple[Key, Fetched]]:
     _, error, _ = reader.take(">ihi")
     if error:
         raise OSError(errno.EPROTO, ERRORS.get(error, f"error {error}"))
@@ -87,13 +87,13 @@ def sizes_request() -> bytes:
 def sizes_answer(data: memoryview) -> dict[Key, int]:
     """Bytes of each partition on the broker; raises OSError."""
     try:
-        return dict(_sizes(Reader(data)))
+        return dict(_sizes(ResponseReader(data)))
     except (struct.error, UnicodeDecodeError) as error:
         message = f"an answer that is no DescribeLogDirs response: {error}"
         raise OSError(errno.EPROTO, message) from error
 
 
-def _sizes(reader: "Reader") -> Iterable[tuple[Key, int]]:
+def _sizes(reader: "ResponseReader") -> Iterable[tuple[Key, int]]:
     reader.take(">i")
     for _ in range(*reader.take(">i")):
         reader.take(">h")
@@ -111,7 +111,7 @@ def _text(value: str) -> bytes:
     return struct.pack(">h", len(data)) + data
 
 
-class Reader:
+class ResponseReader:
     """A response, field by field. Raises `struct.error` where it is cut short."""
 
     def __init__(self, data: memoryview) -> None:
