@@ -3,16 +3,13 @@ RaiseLeaderEpochsOfTopics (10011). One batch of the metadata log has the records
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from brokers.errors import Refusal, error_from_code
 from brokers.ids import LeaderEpoch
 from brokers.metadata.commands.mirror_commands import (
-    CreateMirrorTopic,
     CreateMirrorTopics,
-    RaiseLeaderEpochs,
     RaiseLeaderEpochsOfTopics,
-    SetTopicWriter,
     SetTopicWriters,
 )
 from brokers.metadata.commands.topic_commands import TopicOutcome
@@ -20,16 +17,23 @@ from brokers.metadata.requests.conversion import (
     Conversion,
     leader_epochs_from_wire,
     leader_epochs_to_wire,
-    unique,
     unless_error,
     with_error,
 )
-from brokers.metadata.requests.mirrors import mirror_topic_from_wire, mirror_topic_to_wire
+from brokers.metadata.requests.mirrors import (
+    creation_from_wire,
+    creation_to_wire,
+    mirror_topic_from_wire,
+    mirror_topic_to_wire,
+    raise_from_wire,
+    raise_to_wire,
+    writer_change_from_wire,
+    writer_change_to_wire,
+)
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.links import (
     CreateMirrorTopicsRequest,
     CreateMirrorTopicsResponse,
-    MirrorTopicConfig,
     MirrorTopicResult,
     NewMirrorTopic,
     RaiseLeaderEpochsOfTopicsRequest,
@@ -43,6 +47,7 @@ from brokers.wire.messages.links import (
 )
 
 _Epochs: TypeAlias = Mapping[int, LeaderEpoch]
+_EpochsResult = TypeVar("_EpochsResult", TopicWriterResult, TopicLeaderEpochsResult)
 
 
 def _refusal_of(
@@ -53,39 +58,32 @@ def _refusal_of(
     return Refusal(error_from_code(result.error_code), result.error_message or "")
 
 
+def _epochs_to_wire(message: type[_EpochsResult], result: _Epochs | Refusal) -> _EpochsResult:
+    if isinstance(result, Refusal):
+        return message(error_code=result.error, error_message=result.because or None)
+    return message(leader_epochs=leader_epochs_to_wire(result))
+
+
+def _epochs_from_wire(
+    response: SetTopicWritersResponse | RaiseLeaderEpochsOfTopicsResponse,
+) -> tuple[_Epochs | Refusal, ...]:
+    results: Sequence[TopicWriterResult | TopicLeaderEpochsResult] = response.results
+    return tuple(
+        _refusal_of(each) or leader_epochs_from_wire(each.leader_epochs) for each in results
+    )
+
+
 # --- CreateMirrorTopics ---
 
 
 def _create_request(command: CreateMirrorTopics) -> CreateMirrorTopicsRequest:
     return CreateMirrorTopicsRequest(
-        topics=[
-            NewMirrorTopic(
-                name=item.name,
-                partition_count=item.partition_count,
-                writer=item.writer,
-                configs=[MirrorTopicConfig(name=name, value=v) for name, v in item.configs.items()],
-                leader_epochs=leader_epochs_to_wire(item.leader_epochs),
-                replication_factor=item.replication_factor,
-            )
-            for item in command.items
-        ]
+        topics=[creation_to_wire(NewMirrorTopic, item) for item in command.items]
     )
 
 
 def _create_command(request: CreateMirrorTopicsRequest) -> CreateMirrorTopics:
-    return CreateMirrorTopics(
-        tuple(
-            CreateMirrorTopic(
-                name=each.name,
-                partition_count=each.partition_count,
-                writer=each.writer,
-                configs=unique((one.name, one.value) for one in each.configs),
-                leader_epochs=leader_epochs_from_wire(each.leader_epochs),
-                replication_factor=each.replication_factor,
-            )
-            for each in request.topics
-        )
-    )
+    return CreateMirrorTopics(tuple(creation_from_wire(each) for each in request.topics))
 
 
 def _create_response(results: Sequence[TopicOutcome | Refusal]) -> CreateMirrorTopicsResponse:
@@ -118,46 +116,17 @@ CREATE_MIRROR_TOPICS = Conversion(
 
 def _set_request(command: SetTopicWriters) -> SetTopicWritersRequest:
     return SetTopicWritersRequest(
-        topics=[
-            TopicWriterChange(
-                topic=item.topic,
-                expected_writer=item.expected_writer,
-                writer=item.writer,
-                leader_epochs=leader_epochs_to_wire(item.leader_epochs),
-            )
-            for item in command.items
-        ]
+        topics=[writer_change_to_wire(TopicWriterChange, item) for item in command.items]
     )
 
 
 def _set_command(request: SetTopicWritersRequest) -> SetTopicWriters:
-    return SetTopicWriters(
-        tuple(
-            SetTopicWriter(
-                topic=each.topic,
-                expected_writer=each.expected_writer,
-                writer=each.writer,
-                leader_epochs=leader_epochs_from_wire(each.leader_epochs),
-            )
-            for each in request.topics
-        )
-    )
+    return SetTopicWriters(tuple(writer_change_from_wire(each) for each in request.topics))
 
 
 def _set_response(results: Sequence[_Epochs | Refusal]) -> SetTopicWritersResponse:
-    return SetTopicWritersResponse(results=[_set(each) for each in results])
-
-
-def _set(result: _Epochs | Refusal) -> TopicWriterResult:
-    if isinstance(result, Refusal):
-        return TopicWriterResult(error_code=result.error, error_message=result.because or None)
-    return TopicWriterResult(leader_epochs=leader_epochs_to_wire(result))
-
-
-def _set_result(response: SetTopicWritersResponse) -> tuple[_Epochs | Refusal, ...]:
-    return tuple(
-        _refusal_of(each) or leader_epochs_from_wire(each.leader_epochs)
-        for each in response.results
+    return SetTopicWritersResponse(
+        results=[_epochs_to_wire(TopicWriterResult, each) for each in results]
     )
 
 
@@ -167,7 +136,7 @@ SET_TOPIC_WRITERS = Conversion(
     to_request=_set_request,
     to_command=_set_command,
     to_response=with_error(SetTopicWritersResponse, _set_response),
-    to_result=unless_error(_set_result),
+    to_result=unless_error(_epochs_from_wire),
 )
 
 # --- RaiseLeaderEpochsOfTopics ---
@@ -175,42 +144,17 @@ SET_TOPIC_WRITERS = Conversion(
 
 def _raise_request(command: RaiseLeaderEpochsOfTopics) -> RaiseLeaderEpochsOfTopicsRequest:
     return RaiseLeaderEpochsOfTopicsRequest(
-        topics=[
-            TopicLeaderEpochs(
-                topic=item.topic, leader_epochs=leader_epochs_to_wire(item.leader_epochs)
-            )
-            for item in command.items
-        ]
+        topics=[raise_to_wire(TopicLeaderEpochs, item) for item in command.items]
     )
 
 
 def _raise_command(request: RaiseLeaderEpochsOfTopicsRequest) -> RaiseLeaderEpochsOfTopics:
-    return RaiseLeaderEpochsOfTopics(
-        tuple(
-            RaiseLeaderEpochs(
-                topic=each.topic, leader_epochs=leader_epochs_from_wire(each.leader_epochs)
-            )
-            for each in request.topics
-        )
-    )
+    return RaiseLeaderEpochsOfTopics(tuple(raise_from_wire(each) for each in request.topics))
 
 
 def _raise_response(results: Sequence[_Epochs | Refusal]) -> RaiseLeaderEpochsOfTopicsResponse:
-    return RaiseLeaderEpochsOfTopicsResponse(results=[_raised(each) for each in results])
-
-
-def _raised(result: _Epochs | Refusal) -> TopicLeaderEpochsResult:
-    if isinstance(result, Refusal):
-        return TopicLeaderEpochsResult(
-            error_code=result.error, error_message=result.because or None
-        )
-    return TopicLeaderEpochsResult(leader_epochs=leader_epochs_to_wire(result))
-
-
-def _raise_result(response: RaiseLeaderEpochsOfTopicsResponse) -> tuple[_Epochs | Refusal, ...]:
-    return tuple(
-        _refusal_of(each) or leader_epochs_from_wire(each.leader_epochs)
-        for each in response.results
+    return RaiseLeaderEpochsOfTopicsResponse(
+        results=[_epochs_to_wire(TopicLeaderEpochsResult, each) for each in results]
     )
 
 
@@ -220,5 +164,5 @@ RAISE_LEADER_EPOCHS_OF_TOPICS = Conversion(
     to_request=_raise_request,
     to_command=_raise_command,
     to_response=with_error(RaiseLeaderEpochsOfTopicsResponse, _raise_response),
-    to_result=unless_error(_raise_result),
+    to_result=unless_error(_epochs_from_wire),
 )

@@ -1,9 +1,11 @@
 """CreateMirrorTopic (key 10000), SetTopicWriter (10001) and RaiseLeaderEpochs (10002): the beginning and end of mirror
 topics. `mirror_batches` has the same of many topics.
 
-`mirror_topic_to_wire` and `mirror_topic_from_wire` are about the outcome of one topic."""
+The functions with a `message` type are about one topic: a request of its own, or one of a batch's."""
 
 from collections.abc import Mapping
+from functools import partial
+from typing import TypeVar
 
 from brokers.errors import error_from_code
 from brokers.ids import LeaderEpoch
@@ -27,11 +29,18 @@ from brokers.wire.messages.links import (
     CreateMirrorTopicResponse,
     MirrorTopicConfig,
     MirrorTopicResult,
+    NewMirrorTopic,
     RaiseLeaderEpochsRequest,
     RaiseLeaderEpochsResponse,
     SetTopicWriterRequest,
     SetTopicWriterResponse,
+    TopicLeaderEpochs,
+    TopicWriterChange,
 )
+
+_Creation = TypeVar("_Creation", CreateMirrorTopicRequest, NewMirrorTopic)
+_WriterChange = TypeVar("_WriterChange", SetTopicWriterRequest, TopicWriterChange)
+_Raise = TypeVar("_Raise", RaiseLeaderEpochsRequest, TopicLeaderEpochs)
 
 
 def mirror_topic_to_wire(outcome: TopicOutcome) -> MirrorTopicResult:
@@ -58,8 +67,8 @@ def mirror_topic_from_wire(result: MirrorTopicResult) -> TopicOutcome:
     )
 
 
-def _create_request(command: CreateMirrorTopic) -> CreateMirrorTopicRequest:
-    return CreateMirrorTopicRequest(
+def creation_to_wire(message: type[_Creation], command: CreateMirrorTopic) -> _Creation:
+    return message(
         name=command.name,
         partition_count=command.partition_count,
         writer=command.writer,
@@ -69,7 +78,7 @@ def _create_request(command: CreateMirrorTopic) -> CreateMirrorTopicRequest:
     )
 
 
-def _create_command(request: CreateMirrorTopicRequest) -> CreateMirrorTopic:
+def creation_from_wire(request: CreateMirrorTopicRequest | NewMirrorTopic) -> CreateMirrorTopic:
     return CreateMirrorTopic(
         name=request.name,
         partition_count=request.partition_count,
@@ -91,15 +100,15 @@ def _create_result(response: CreateMirrorTopicResponse) -> TopicOutcome:
 CREATE_MIRROR_TOPIC = Conversion(
     api_key=ApiKey.CREATE_MIRROR_TOPIC,
     command=CreateMirrorTopic,
-    to_request=_create_request,
-    to_command=_create_command,
+    to_request=partial(creation_to_wire, CreateMirrorTopicRequest),
+    to_command=creation_from_wire,
     to_response=with_error(CreateMirrorTopicResponse, _create_response),
     to_result=unless_error(_create_result),
 )
 
 
-def _set_request(command: SetTopicWriter) -> SetTopicWriterRequest:
-    return SetTopicWriterRequest(
+def writer_change_to_wire(message: type[_WriterChange], command: SetTopicWriter) -> _WriterChange:
+    return message(
         topic=command.topic,
         expected_writer=command.expected_writer,
         writer=command.writer,
@@ -107,7 +116,7 @@ def _set_request(command: SetTopicWriter) -> SetTopicWriterRequest:
     )
 
 
-def _set_command(request: SetTopicWriterRequest) -> SetTopicWriter:
+def writer_change_from_wire(request: SetTopicWriterRequest | TopicWriterChange) -> SetTopicWriter:
     return SetTopicWriter(
         topic=request.topic,
         expected_writer=request.expected_writer,
@@ -129,20 +138,18 @@ def _raised_epochs(
 SET_TOPIC_WRITER = Conversion(
     api_key=ApiKey.SET_TOPIC_WRITER,
     command=SetTopicWriter,
-    to_request=_set_request,
-    to_command=_set_command,
+    to_request=partial(writer_change_to_wire, SetTopicWriterRequest),
+    to_command=writer_change_from_wire,
     to_response=with_error(SetTopicWriterResponse, _set_response),
     to_result=unless_error(_raised_epochs),
 )
 
 
-def _raise_request(command: RaiseLeaderEpochs) -> RaiseLeaderEpochsRequest:
-    return RaiseLeaderEpochsRequest(
-        topic=command.topic, leader_epochs=leader_epochs_to_wire(command.leader_epochs)
-    )
+def raise_to_wire(message: type[_Raise], command: RaiseLeaderEpochs) -> _Raise:
+    return message(topic=command.topic, leader_epochs=leader_epochs_to_wire(command.leader_epochs))
 
 
-def _raise_command(request: RaiseLeaderEpochsRequest) -> RaiseLeaderEpochs:
+def raise_from_wire(request: RaiseLeaderEpochsRequest | TopicLeaderEpochs) -> RaiseLeaderEpochs:
     return RaiseLeaderEpochs(
         topic=request.topic, leader_epochs=leader_epochs_from_wire(request.leader_epochs)
     )
@@ -155,8 +162,8 @@ def _raise_response(epochs: Mapping[int, LeaderEpoch]) -> RaiseLeaderEpochsRespo
 RAISE_LEADER_EPOCHS = Conversion(
     api_key=ApiKey.RAISE_LEADER_EPOCHS,
     command=RaiseLeaderEpochs,
-    to_request=_raise_request,
-    to_command=_raise_command,
+    to_request=partial(raise_to_wire, RaiseLeaderEpochsRequest),
+    to_command=raise_from_wire,
     to_response=with_error(RaiseLeaderEpochsResponse, _raise_response),
     to_result=unless_error(_raised_epochs),
 )
