@@ -82,9 +82,6 @@ def _storage(claim: Claim, config: BrokerConfig, several: LogManager | None = No
         index_interval_bytes=config.log_index_interval_bytes,
         file_delete_delay_ms=config.log_segment_delete_delay_ms,
         directory=directory,
-        unsynced=None if several is None else several.unsynced,
-        undigested=None if several is None else several.undigested,
-        uncleaned=None if several is None else several.uncleaned,
-        discarded=None if several is None else several.discarded,
-        unwritten={} if several is None else several.unwritten,
+        pending=None if several is None else several.pending,
+        writes_behind=True,
     )

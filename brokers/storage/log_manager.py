@@ -13,7 +13,6 @@ from typing import Any
 from uuid import UUID
 
 from brokers.effects import (
-    Append,
     CleanLog,
     CloseLog,
     CopyLog,
@@ -53,12 +52,12 @@ from brokers.ids import (
 from brokers.ports import DiskError
 from brokers.storage.cleaning.cleanings import Cleanings
 from brokers.storage.directories.folders import clear_folder, folder_name, owner_of
-from brokers.storage.directories.removals import DelayedRemoval
 from brokers.storage.directories.state_files import measured
 from brokers.storage.directories.strays import partitions_in
-from brokers.storage.logs.syncing import FlushResult, SyncTarget
+from brokers.storage.logs.syncing import FlushResult
 from brokers.storage.logs.writing import Write
 from brokers.storage.moving import Copy, SourceError, interrupted, mark_in
+from brokers.storage.pending_work import PendingWork
 from brokers.storage.segments.digest_writing import DigestWriting
 from brokers.storage.segments.ranges import share
 from brokers.storage.storage import Storage
@@ -69,11 +68,10 @@ class LogManager:
 
     def __init__(self, metadata: UUID, log_dirs: Collection[UUID], *, missing: int) -> None:
         """`log_dirs` hold partitions; `missing` more could not be opened."""
-        self.unsynced: dict[TopicPartition, SyncTarget] = {}
-        self.unwritten: dict[TopicPartition, list[Append]] = {}
-        self.undigested: dict[TopicPartition, None] = {}
-        self.uncleaned: dict[TopicPartition, CleanLog] = {}
-        self.discarded: list[DelayedRemoval] = []
+        self.pending = PendingWork()
+        self.unsynced, self.unwritten = self.pending.unsynced, self.pending.unwritten
+        self.undigested, self.uncleaned = self.pending.undigested, self.pending.uncleaned
+        self.discarded = self.pending.discarded
         self._metadata_id = metadata
         self._log_dirs = dict.fromkeys(log_dirs)
         self._missing = missing
@@ -102,7 +100,7 @@ class LogManager:
         }
 
     def add(self, storage: Storage) -> None:
-        """Add a directory, made with `unsynced` and, if used, `unwritten` and `undigested`. Raises `DiskError`."""
+        """Add a directory, made with `pending`. Raises `DiskError`."""
         for partition in interrupted(storage.files):
             self._interrupted[partition] = storage.directory
         held = list(partitions_in(storage.files))

@@ -39,7 +39,7 @@ from brokers.ports import DiskError, Files, SyncError
 from brokers.storage.cleaning.cleanings import Cleanings
 from brokers.storage.directories.folders import aside_name, folder_name
 from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX, LogDirCheckpoints
-from brokers.storage.directories.removals import DelayedRemoval, Removals
+from brokers.storage.directories.removals import Removals
 from brokers.storage.directories.state_files import measured, perform_on_state
 from brokers.storage.directories.strays import strays_removed
 from brokers.storage.logs.appends import Appends, Performer
@@ -49,9 +49,10 @@ from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.logs.orphans import OrphanStore
 from brokers.storage.logs.reads import Reads
 from brokers.storage.logs.rolling import roll_log
-from brokers.storage.logs.syncing import FlushResult, Syncs, SyncTarget
+from brokers.storage.logs.syncing import FlushResult, Syncs
 from brokers.storage.logs.truncation import truncate_log
 from brokers.storage.logs.writing import WORTH_A_THREAD_BYTES, Write, Writes
+from brokers.storage.pending_work import PendingWork
 from brokers.storage.recovery.opening import open_log
 from brokers.storage.segments.digest_writing import DigestWriting
 from brokers.storage.segments.log_segment import LoadedIndexes
@@ -70,23 +71,21 @@ class Storage:
         index_interval_bytes: int = 4096,
         file_delete_delay_ms: int = 0,
         directory: UUID = MIGRATING_DIRECTORY,
-        unsynced: dict[TopicPartition, SyncTarget] | None = None,
-        unwritten: dict[TopicPartition, list[Append]] | None = None,
-        undigested: dict[TopicPartition, None] | None = None,
-        uncleaned: dict[TopicPartition, CleanLog] | None = None,
-        discarded: list[DelayedRemoval] | None = None,
+        pending: PendingWork | None = None,
+        writes_behind: bool = False,
         behind_from_bytes: int = WORTH_A_THREAD_BYTES,
     ) -> None:
-        """`unsynced`, `unwritten`, `undigested`, `uncleaned` and `discarded` are shared by the directories of a node.
+        """`pending` is shared by the directories of a node.
 
-        Without `unwritten` every append is written at once. `file_delete_delay_ms` is the delay of logs whose `OpenLog`
-        names none.
+        Unless it `writes_behind` every append is written at once. `file_delete_delay_ms` is the delay of logs whose
+        `OpenLog` names none.
         """
+        pending = pending or PendingWork()
         self.directory = directory
-        self.files, self._interval = files, index_interval_bytes
-        self._files, self.root = files, LogDirCheckpoints(files)
+        self.files, self.root = files, LogDirCheckpoints(files)
+        self._interval = index_interval_bytes
         self._delay_ms = file_delete_delay_ms
-        self._removals = Removals(files, directory, [] if discarded is None else discarded)
+        self._removals = Removals(files, directory, pending.discarded)
         self.discarded = self._removals.waiting
         self._failed_syncs = FailedSyncs(files, self.root)
         self._loaded = LoadedIndexes()
@@ -94,21 +93,24 @@ class Storage:
         # Batches below it, of logs that failed at an append, need no check when they are opened again.
         self._checked: dict[TopicPartition, Offset] = {}
         self._offline: dict[TopicPartition, str] = {}  # -> reason
-        self._syncs = Syncs(files, {} if unsynced is None else unsynced)
+        self._syncs = Syncs(files, pending.unsynced)
         self.unsynced = self._syncs.pending
-        self._writes = Writes(unwritten, behind_from_bytes)
+        self._writes = Writes(pending.unwritten if writes_behind else None, behind_from_bytes)
         self.unwritten = self._writes.pending
         self._appends = Appends(self._logs, self._writes, self._syncs, self._checked, self._fail)
-        self._digests = Digests(files, self._logs, {} if undigested is None else undigested)
+        self._digests = Digests(files, self._logs, pending.undigested)
         self.undigested = self._digests.pending
-        self.uncleaned = {} if uncleaned is None else uncleaned
+        self.uncleaned = pending.uncleaned
         self.cleanings = Cleanings(
             files, self.root, self._logs, self._digests, self.uncleaned, self._fail
         )
         reads = Reads(files, self._logs, self._fail)
         self.find = reads.find
-        after_writes, settled = self._appends.before, self._settled
-        self._performers: dict[type, Performer] = {
+        self._performers = self._performers_of(reads)
+
+    def _performers_of(self, reads: Reads) -> dict[type, Performer]:
+        after_writes, settled, files = self._appends.before, self._settled, self.files
+        return {
             Append: self._appends.append,
             FlushLog: after_writes(self._flush),
             CleanLog: self.cleanings.clean,
@@ -171,7 +173,7 @@ class Storage:
         if is_open:
             self._syncs.ended(partition, log, well=not result.failures)
         for path, reason in result.failures.items():
-            if self._files.exists(path) or (is_open and log.needs(path)):  # else trimmed
+            if self.files.exists(path) or (is_open and log.needs(path)):  # else trimmed
                 return self._sync_failed(partition, log, reason)
         if not is_open:
             return []  # closed or reopened meanwhile
@@ -227,7 +229,7 @@ class Storage:
         log = other._logs[partition]
         other._drop(partition)
         was_promised = log.is_synced_to(log.next_offset)
-        log.moved_to(self._files, self._loaded, self._removals)
+        log.moved_to(self.files, self._loaded, self._removals)
         self._logs[partition] = log
         self._digests.add(partition)
         return [Written(partition, log.synced_offset)] if was_promised else []
@@ -240,7 +242,7 @@ class Storage:
             if self._failed_syncs.repair(partition):  # then check all batches
                 self._checked.pop(partition, None)
             stored, recovered, repairs = open_log(
-                self._files,
+                self.files,
                 self.root,
                 partition,
                 effect.topic_id,
@@ -301,7 +303,7 @@ class Storage:
         if log is None:
             return []
         self._checked[partition] = effect.offset
-        truncate = partial(truncate_log, self._files, self.root, effect)
+        truncate = partial(truncate_log, self.files, self.root, effect)
         again = OpenLog(
             partition,
             log.topic_id,
@@ -344,7 +346,7 @@ class Storage:
         self._offline.pop(partition, None)
         self.root.forget(partition)
         self._failed_syncs.forget(partition)
-        if self._files.exists(directory):
+        if self.files.exists(directory):
             aside = aside_name(partition, log.topic_id.hex() if log else "", DELETED_SUFFIX)
             delay_ms = log.file_delete_delay_ms if log else self._delay_ms
             self._removals.discard_folder(directory, aside, delay_ms=delay_ms)
@@ -371,7 +373,7 @@ class Storage:
     def _perform_on_state(self, effect: SaveState | LoadState, now: Instant) -> list[Event]:
         """A `DiskError` takes the log offline whose folder has the file; without such a log it is raised."""
         try:
-            return [perform_on_state(self._files, effect)]
+            return [perform_on_state(self.files, effect)]
         except DiskError as error:
             for partition in (*self._logs, *self._offline):
                 if effect.name.startswith(f"{folder_name(partition)}/"):
@@ -392,4 +394,4 @@ class Storage:
         self._digests.drop(partition)
         self.cleanings.drop(partition)
         self._writes.drop(partition)
-        self._files.close(folder_name(partition))
+        self.files.close(folder_name(partition))

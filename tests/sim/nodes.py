@@ -102,7 +102,7 @@ class Node:
             self._storage = self.make_storage(
                 self.disk,
                 index_interval_bytes=self.config.log_index_interval_bytes,
-                unwritten={},
+                writes_behind=True,
                 behind_from_bytes=0,
             )
         except (DiskError, Killed) as error:

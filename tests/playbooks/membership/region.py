@@ -163,7 +163,7 @@ class Region(Timeline):
         several = LogManager(metadata, online, missing=len(disks) - len(online))
         for each, disk in disks.items():
             if disk is not None:
-                several.add(Storage(disk, directory=each, unsynced=several.unsynced))
+                several.add(Storage(disk, directory=each, pending=several.pending))
         own = [
             OwnDirectory(f"/{each}", each if disk else None, "" if disk else "gone")
             for each, disk in disks.items()

@@ -27,7 +27,7 @@ class Several(Whole):
     def make_directories(self) -> tuple[LogManager, OwnDirectories]:
         several = LogManager(A, self.disks, missing=1)
         for each, disk in self.disks.items():
-            several.add(Storage(disk, directory=each, unsynced=several.unsynced))
+            several.add(Storage(disk, directory=each, pending=several.pending))
         own = [OwnDirectory("/a", A), OwnDirectory("/b", B), OwnDirectory("/c", None, "gone")]
         return several, OwnDirectories(own, A)
 

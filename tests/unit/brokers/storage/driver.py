@@ -70,7 +70,7 @@ class Driver:
             self.files,
             index_interval_bytes=self.index_interval_bytes,
             file_delete_delay_ms=self.file_delete_delay_ms,
-            unwritten={} if self.writes_behind else None,
+            writes_behind=self.writes_behind,
             behind_from_bytes=0,
         )
         self.open()

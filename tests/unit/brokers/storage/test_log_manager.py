@@ -55,7 +55,7 @@ class Node:
         online = [each for each in self.disks if each not in without]
         self.storage = LogManager(next(iter(self.disks)), online, missing=len(without))
         for each in online:
-            made = Storage(self.disks[each], directory=each, unsynced=self.storage.unsynced)
+            made = Storage(self.disks[each], directory=each, pending=self.storage.pending)
             self.storage.add(made)
 
     def open(self, name: str, directory: UUID = UNASSIGNED_DIRECTORY) -> UUID | str:
@@ -158,7 +158,7 @@ def test_a_directory_for_the_metadata_log_alone_takes_no_partitions() -> None:
     disks = {A: SimFiles(), B: SimFiles()}
     several = LogManager(A, (B,), missing=0)
     for each, disk in disks.items():
-        several.add(Storage(disk, directory=each, unsynced=several.unsynced))
+        several.add(Storage(disk, directory=each, pending=several.pending))
     for partition, home in ((METADATA_PARTITION, A), (at("t-0"), B), (at("t-1"), B)):
         (opened,) = several.perform(OpenLog(partition, TOPIC_ID, False, UNASSIGNED_DIRECTORY), NOW)
         assert isinstance(opened, LogOpened) and opened.directory == home

@@ -76,8 +76,7 @@ class Story:
                 Storage(
                     disk,
                     directory=each,
-                    unsynced=self.storage.unsynced,
-                    undigested=self.storage.undigested,
+                    pending=self.storage.pending,
                 )
             )
         opened, *self.more = self.storage.perform(

@@ -1,0 +1,22 @@
+"""What the host of the storage is to do later."""
+
+from dataclasses import dataclass, field
+
+from brokers.effects import Append, CleanLog
+from brokers.ids import TopicPartition
+from brokers.storage.directories.removals import DelayedRemoval
+from brokers.storage.logs.syncing import SyncTarget
+
+
+@dataclass(frozen=True, slots=True)
+class PendingWork:
+    """The partitions that wait for a sync, a write, a digest or a cleaning, and what is to be removed after a delay.
+
+    The directories of a node share one.
+    """
+
+    unsynced: dict[TopicPartition, SyncTarget] = field(default_factory=dict)
+    unwritten: dict[TopicPartition, list[Append]] = field(default_factory=dict)
+    undigested: dict[TopicPartition, None] = field(default_factory=dict)
+    uncleaned: dict[TopicPartition, CleanLog] = field(default_factory=dict)
+    discarded: list[DelayedRemoval] = field(default_factory=list)
