@@ -1,5 +1,7 @@
 """Opens or creates the folder of a partition."""
 
+from collections.abc import Iterator
+
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.log.recovered import RecoveredLog, RecoveredSegment
 from brokers.ports import Files
@@ -47,15 +49,7 @@ def open_log(
         forsaken=root.is_forsaken(partition),
     )
     found = LogLoader(files, folder).run(now)
-    if folder.forsaken:
-        root.begin_anew(partition, found.next_offset)
-    if found.gap_end > root.complete_from.get(partition):
-        root.found_gap(partition, found.gap_end)
-    if recovery_point > found.next_offset:
-        # New writes below it are not synced.
-        root.save_recovery_point(partition, found.next_offset)
-    if found.epochs_changed:
-        files.replace(f"{directory}/{LEADER_EPOCHS}", format_epochs(found.epochs.entries))
+    _keep_what_was_found(files, root, partition, folder, found)
     for segment in found.segments[:-1]:
         segment.find_digest(topic_id)
     stored = LocalLog(
@@ -71,13 +65,38 @@ def open_log(
         settled=found.settled,
         file_delete_delay_ms=file_delete_delay_ms,
     )
-    names = [LEADER_EPOCHS]  # may be unsynced
-    if stored.synced_offset <= found.log_start_offset:
-        names.insert(0, PARTITION_METADATA)  # may be unsynced, too
-    paths = (f"{directory}/{name}" for name in names)
-    stored.unsynced_paths = {path: 0 for path in paths if files.exists(path)}
+    stored.unsynced_paths = dict.fromkeys(_unsynced_paths(files, stored, directory), 0)
     recovered = _recovered(root, partition, topic_id, found, now)
     return stored, recovered, (*repairs, *found.repairs)
+
+
+def _keep_what_was_found(
+    files: Files,
+    root: LogDirCheckpoints,
+    partition: TopicPartition,
+    folder: Folder,
+    found: Recovered,
+) -> None:
+    """In the checkpoints of the directory and the epoch file of the log."""
+    if folder.forsaken:
+        root.begin_anew(partition, found.next_offset)
+    if found.gap_end > root.complete_from.get(partition):
+        root.found_gap(partition, found.gap_end)
+    if root.recovery_points.get(partition) > found.next_offset:
+        # New writes below it are not synced.
+        root.save_recovery_point(partition, found.next_offset)
+    if found.epochs_changed:
+        files.replace(f"{folder.directory}/{LEADER_EPOCHS}", format_epochs(found.epochs.entries))
+
+
+def _unsynced_paths(files: Files, stored: LocalLog, directory: str) -> Iterator[str]:
+    """The small files that may be unsynced."""
+    names = [LEADER_EPOCHS]
+    if stored.synced_offset <= stored.log_start_offset:
+        names.insert(0, PARTITION_METADATA)
+    for path in (f"{directory}/{name}" for name in names):
+        if files.exists(path):
+            yield path
 
 
 def _recovered(
