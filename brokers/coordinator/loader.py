@@ -13,9 +13,8 @@ from brokers.records.batch import HEADER_SIZE, BatchError, iter_headers
 from brokers.records.compression import decompress
 from brokers.records.raw_records import OpenedBatch
 
-READ_BYTES = (
-    1 << 18
-)  # replayed in one step, in which the node does nothing else: a few milliseconds
+# Replayed in one step, in which the node does nothing else: a few milliseconds.
+READ_BYTES = 1 << 18
 
 Loaded: TypeAlias = Callable[[TopicPartition, Instant], list[Effect]]
 

@@ -74,9 +74,8 @@ class ClassicGroup:
     assignment_in_flight: bool = False  # the leader's assignment is being appended
     offsets: CommittedOffsets = field(default_factory=CommittedOffsets)
     has_record: bool = False  # the log holds a group metadata record
-    records_in_flight: list[tuple[CoordinatorRecord, ...]] = field(
-        default_factory=list
-    )  # by append
+    # By append.
+    records_in_flight: list[tuple[CoordinatorRecord, ...]] = field(default_factory=list)
 
     def transition_to(self, state: GroupState, now: Instant) -> None:
         assert state in VALID_TRANSITIONS[self.state], (self.id, self.state, state)

@@ -33,9 +33,8 @@ _VERSION = Struct(">h")
 _OFFSET_KEYS = (0, OFFSET_KEY)
 _KEY_START = Struct(">hh")  # type, length of the group's id
 _PARTITION = Struct(">i")
-_CURRENT_VALUE = Struct(
-    ">2xqih"
-)  # after the version: offset, leader epoch, length of the metadata, which follows
+# After the version: offset, leader epoch, length of the metadata, which follows.
+_CURRENT_VALUE = Struct(">2xqih")
 _TIMESTAMP = Struct(">q")  # after the metadata
 _CURRENT_BYTES = _CURRENT_VALUE.size + _TIMESTAMP.size  # of a value without metadata
 _METADATA_LENGTH_AT = _CURRENT_VALUE.size - 2

@@ -80,9 +80,8 @@ def _snappy(data: Buffer, size_max: int) -> Buffer:
 
 
 def _snappy_block(block: memoryview, size_max: int) -> Buffer:
-    size = cramjam.snappy.decompress_raw_len(
-        block
-    )  # the size that the block declares; nothing is allocated
+    # The size that the block declares; nothing is allocated.
+    size = cramjam.snappy.decompress_raw_len(block)
     if size > size_max:
         raise _Bomb
     out = bytearray(size)

@@ -37,9 +37,8 @@ class DiskFiles:
     def __init__(self, root: str | Path, *, open_files_max: int = OPEN_FILES_MAX) -> None:
         self._root = str(root)
         self._handles: OrderedDict[str, Handle] = OrderedDict()
-        self._open_below: defaultdict[str, set[str]] = defaultdict(
-            set
-        )  # paths of open files, by directory
+        # Paths of open files, by directory.
+        self._open_below: defaultdict[str, set[str]] = defaultdict(set)
         self._left: WeakSet[Handle] = WeakSet()  # no longer in `_handles`, but held open by a range
         # Half of the process's limit: connections need the rest.
         self._open_files_max = min(

@@ -17,10 +17,8 @@ from brokers.telemetry.exposition import family, labelled
 _STAT: Final = Path("/proc/self/stat")
 _DESCRIPTORS: Final = Path("/proc/self/fd")
 _STARTED_AT: Final = time.time()  # approximately: this module is imported at the start
-_VIRTUAL_SIZE, _RESIDENT_PAGES = (
-    20,
-    21,
-)  # indexes of fields of /proc/self/stat after the name
+# Indexes of fields of /proc/self/stat after the name.
+_VIRTUAL_SIZE, _RESIDENT_PAGES = (20, 21)
 
 
 def process_text() -> Iterator[str]:

@@ -15,9 +15,8 @@ from brokers.wire.message import Records
 from brokers.wire.messages.fetch import FetchResponse
 from brokers.wire.messages.produce import ProduceRequest, ProduceResponse
 
-TopicKey: TypeAlias = (
-    str | int
-)  # as the request named it; an id as a number, which is hashed faster
+# As the request named it; an id as a number, which is hashed faster.
+TopicKey: TypeAlias = str | int
 _RECORD_COUNT: Final = Struct(">57xi")  # its position in a batch's header
 _NO_TOPIC: Final = frozenset(
     {

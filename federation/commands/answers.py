@@ -53,9 +53,8 @@ def answer(result: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -
 
 def screen() -> "Console":
     """The console for text: as wide as the terminal, `PIPE_COLUMNS` wide in a pipe or a file."""
-    from rich.console import (
-        Console,
-    )  # not at the top: a node imports this module and shows no table
+    # Not at the top: a node imports this module and shows no table.
+    from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS, soft_wrap=False)
 

@@ -141,9 +141,8 @@ def _fail_over(demo: Demo, filled: Sender, reader: Reader, stream: Iterator[Flig
         sender_east = demo.sender(demo.east, _unacknowledged_and_rest(sender, stream))
         sender.start()
         _wait(lambda: len(sender.acknowledged) > 0, "the stream stands still")
-        time.sleep(
-            rest / 2 / PER_SECOND
-        )  # not after an acknowledgement: nothing would be in flight
+        # Not after an acknowledgement: nothing would be in flight.
+        time.sleep(rest / 2 / PER_SECOND)
         kill(demo.federation, "west")
         killed_at_ms = now_ms()
         demo.screen.note("kill -9")

@@ -47,18 +47,16 @@ class GroupSync:
         self.refused: dict[str, KafkaError] = {}
         # Committed offsets at the source that lie below the log starts of the mirrors: they are not copied.
         self.before_start: dict[str, list[tuple[TopicPartition, Offset]]] = {}
-        self._logged: set[str] = (
-            set()
-        )  # the groups in `before_start` of which the operator's log knows
+        # The groups in `before_start` of which the operator's log knows.
+        self._logged: set[str] = set()
         self._region = region
         self._link = link
         self._mirror_of = mirror_of
         self._reports = reports
         self._ask_again = ask_again
         self._asking_again: int | None = None  # the timer
-        self._forgotten: set[str] = (
-            set()
-        )  # source topics whose offsets it has sent, and may not send again
+        # Source topics whose offsets it has sent, and may not send again.
+        self._forgotten: set[str] = set()
         # What was committed here last, and when; the group may have moved since.
         self._placed: dict[str, dict[TopicPartition, tuple[Offset, Instant]]] = {}
         self._moved: dict[str, None] = {}  # groups that have had members here since then

@@ -9,9 +9,7 @@ from linker.events import Send, Stream
 from linker.frames import CHUNK_BYTES_MIN, Credit, Frame
 from linker.window_budget import WindowBudget
 
-CREDIT_STEPS: Final = (
-    8  # a new grant is sent when this fraction of the window (1/8) has been released
-)
+CREDIT_STEPS: Final = 8  # a new grant is sent when 1/8 of the window has been released
 CREDIT_BYTES_MAX: Final = 4 << 20  # or so much
 TOO_LARGE_MS: Final = 10_000  # for so long before a window becomes smaller
 

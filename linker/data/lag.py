@@ -47,9 +47,8 @@ class MirrorLag:
         self._origin_lag_ms = -1  # in the newest moment
         self._moments: deque[_Moment] = deque()
         self._bytes_ahead = -1
-        self._received: deque[tuple[Offset, int]] = (
-            deque()
-        )  # the ends and sizes of chunks that are not held yet
+        # The ends and sizes of chunks that are not held yet.
+        self._received: deque[tuple[Offset, int]] = deque()
         self._received_bytes = 0
 
     def subscribed(self, offset: Offset) -> None:

@@ -13,9 +13,8 @@ from linker.events import Stream, is_dialed
 from linker.frames import NOWHERE, OffsetBounds, Pace, SegmentPosition, Subscribe
 from linker.region_client import RegionClient
 
-ACCEPTED_BYTES_MAX: Final = (4 << 20) - (
-    64 << 10
-)  # `link.listener` takes 4 MiB with what is around it
+# `link.listener` takes 4 MiB with what is around it.
+ACCEPTED_BYTES_MAX: Final = (4 << 20) - (64 << 10)
 LAG_STEP_MS: Final = 500  # as often as beacons come; what changes by less is not told
 # By how many milliseconds a mirror is behind the region in which its records begin; -1 unknown.
 OriginLag: TypeAlias = Callable[[TopicPartition, Instant], int]

@@ -78,13 +78,14 @@ def leader_epoch(number: int) -> int:
     return number
 
 
+# The order of `OffsetBounds`.
 _OPTIONAL: Final = (
     "bytes_ahead",
     "origin_lag_ms",
     "complete_from",
     "markers_from",
     "markers_removed_at",
-)  # the order of `OffsetBounds`
+)
 
 
 def bounds_of(message: pb.Standing) -> OffsetBounds:

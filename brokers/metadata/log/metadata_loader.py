@@ -13,9 +13,8 @@ from brokers.metadata.image.replay import replay
 from brokers.metadata.log.effects import MetadataReady, MetadataUpdated
 
 READ_BYTES = 4 << 20
-FIRST_TICKET: Ticket = -(
-    1 << 61
-)  # not among the quorum's tickets, nor among those that a node counts down from -1
+# Not among the quorum's tickets, nor among those that a node counts down from -1.
+FIRST_TICKET: Ticket = -(1 << 61)
 
 
 class MetadataLoader:

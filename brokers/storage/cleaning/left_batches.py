@@ -20,9 +20,8 @@ class LeftBatches:
         """`is_needed`: of which batches at least the header stays."""
         self.chunk = chunk
         self.without_key = 0
-        self.markers_from = (
-            -1
-        )  # one past the last batch that lost a deletion marker or a transaction's
+        # One past the last batch that lost a deletion marker or a transaction's.
+        self.markers_from = -1
         self._is_needed = is_needed
         self._is_kept = np.ones(len(chunk), np.bool_)  # as it is
         self._replaced: dict[int, Left] = {}

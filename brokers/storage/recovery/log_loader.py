@@ -186,9 +186,8 @@ class LogLoader:
         if following:
             return self._is_kept(following.base_offset) and segment.trust_files()
         if self._folder.closed and segment.base_offset == self._folder.recovery_point:
-            self._settled = (
-                segment.trust_empty_files()
-            )  # there may be thousands, and each would cost syncs
+            # There may be thousands, and each would cost syncs.
+            self._settled = segment.trust_empty_files()
         elif self._folder.closed:
             self._settled = segment.trust_files() and self._was_closed(segment)
         return self._settled

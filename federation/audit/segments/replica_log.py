@@ -183,9 +183,8 @@ def discover(
             if points is not None:
                 log = log._replace(recovery_point=points.get(key, 0))
             of_this.append((key, log))
-        compactions = Compactions(
-            directory.path
-        )  # after the files: what they lack is written before they lack it
+        # After the files: what they lack is written before they lack it.
+        compactions = Compactions(directory.path)
         for key, log in of_this:
             found[key].append(log._replace(compaction=compactions.of(key)))
     return dict(found)

@@ -29,9 +29,8 @@ def replayed_before(client: TopicClient, tail: Tail, partition: int) -> set[Offs
     """The offsets, in the tail, of records that the topic has from an earlier replay."""
     since = client.offset_at(partition, EARLIEST)
     if client.topic == tail.orphan.topic:
-        since = max(
-            since, tail.orphan.base_offset
-        )  # the cut: all that was written since lies above it
+        # The cut: all that was written since lies above it.
+        since = max(since, tail.orphan.base_offset)
     name = tail.name.encode()
     found = set()
     for _, batch in client.batches(partition, since):
