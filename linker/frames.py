@@ -19,7 +19,8 @@ from linker.protocol_versions import SPOKEN, ProtocolVersions
 
 CHUNK_BYTES_MIN: Final = 64 << 10
 CHUNK_BYTES_MAX: Final = 16 << 20  # that a destination can ask for; one batch can be larger
-ACCEPTED_CHUNK_BYTES_MAX: Final = 3 << 20  # where the source dials: `link.listener` takes 4 MiB
+# Where the source dials: `link.listener` takes messages of 4 MiB, and what is longer comes in parts.
+ACCEPTED_CHUNK_BYTES_MAX: Final = 3 << 20
 TOPICS_MAX: Final = 20_000  # of one link
 POSITIONS_MAX: Final = 20_000  # of a frame
 NO_BROKER: Final[BrokerId] = -1
@@ -78,6 +79,7 @@ class Hello:
     versions: ProtocolVersions = SPOKEN
     broker_id: BrokerId = NO_BROKER  # the sender's; unknown before version 2
     pace: Pace = AT_ONCE
+    chunk_bytes_max: int = 0  # that it takes (version 8); 0: not known
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ from linker.events import (
     StreamDialed,
     StreamLost,
 )
-from linker.frames import Announce, Refused
+from linker.frames import CHUNK_BYTES_MAX, Announce, Refused
 from linker.records.link_state import LINK_KIND, LinkRecord, decode_link
 from linker.records.mirror_record import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
@@ -82,11 +82,12 @@ class Linker:
         is_fencing_enabled: bool = True,
         hold_limits: tuple[int, int] = (0, 0),
         window_growth_max: int = 0,
+        chunk_bytes_max: int = CHUNK_BYTES_MAX,
     ) -> None:
         """`hold_limits`: bytes, and the age in milliseconds, of what this region keeps for mirrors in others."""
         self.links: dict[str, ClusterLink] = {}
         self.source_links: dict[str, SourceLink] = {}
-        self._region = RegionClient(view, rng, window_growth_max)
+        self._region = RegionClient(view, rng, window_growth_max, chunk_bytes_max)
         self._ledger = LedgerRetention(self._region, hole_retention_ms)
         self._administration = Administration(self._region, self)
         self._fencing = SourceFencing(self._region, is_enabled=is_fencing_enabled)
@@ -170,8 +171,7 @@ class Linker:
         return SourceStream(self._region, stream, *made_with, ChainedLag(self.links))
 
     def _known_link(self, name: str) -> Known | None:
-        link = self.links.get(name)
-        return Known(link.record, link.config) if link is not None else None
+        return Known(link.record, link.config) if (link := self.links.get(name)) else None
 
     def follow_links(self, now: Instant) -> Effects:
         """Adopt the records of links from the metadata log."""

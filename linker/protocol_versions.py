@@ -20,7 +20,7 @@ class ProtocolVersions(NamedTuple):
         return f"versions {self.oldest} to {self.newest}"
 
 
-SPOKEN: Final = ProtocolVersions(oldest=1, newest=7)
+SPOKEN: Final = ProtocolVersions(oldest=1, newest=8)
 # From this version on a source may have several brokers: each serves the partitions that it leads.
 SEVERAL_BROKERS_FROM: Final = 2
 SUPERSEDES_FROM: Final = 3
@@ -31,3 +31,4 @@ PACES_FROM: Final = 5  # from which on a source knows what `Pace` and a weight a
 HOLDS_FROM: Final = 6  # from which on a source keeps what its mirrors lack, and tells bytes
 REWATCHES_FROM: Final = 7
 COMPACTED_FROM: Final = 7  # from which on a source says what its logs lack because of compaction
+SPLITS_FROM: Final = 8  # from which on a source that dials sends long frames in parts

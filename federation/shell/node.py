@@ -55,7 +55,7 @@ class LinkServices:
         self._streams = Streams(
             feed,
             config.link_queued_max_bytes,
-            chunk_bytes_max=max(config.socket_request_max_bytes, CHUNK_BYTES_MAX),
+            chunk_bytes_max=chunk_bytes_max(config),
         )
         limits = StreamLimits(config.link_max_streams, config.link_max_streams_per_ip)
         self._links = LinkServer(self._streams, feed, limits)
@@ -64,7 +64,7 @@ class LinkServices:
         self._metrics: LinkMetrics | None = None  # once there is a linker
         self._rest_socket: socket.socket | None = None
         self._rest: RestServer | None = None  # once its region is known
-        self._dialer = Dialer(self._streams, config.socket_request_max_bytes)
+        self._dialer = Dialer(self._streams, chunk_bytes_max(config))
         self.perform = self._streams.perform | self._admin.perform | self._dialer.perform
 
     def bind(self) -> BrokerConfig:
@@ -85,6 +85,7 @@ class LinkServices:
             is_fencing_enabled=config.link_fencing_enable,
             hold_limits=config.hold_limits,
             window_growth_max=config.link_window_growth_max_bytes,
+            chunk_bytes_max=chunk_bytes_max(config),
         )
         self._metrics = LinkMetrics(linker, self._orphans)
         self._rest = _rest_server(self._rest_socket, self._admin, broker.view.cluster_id)
@@ -106,6 +107,11 @@ class LinkServices:
             await self._rest.stop()
         await self._admin.stop()
         await self._links.stop()
+
+
+def chunk_bytes_max(config: BrokerConfig) -> int:
+    """No batch is longer than a request that a producer may send, and a chunk holds at least one."""
+    return max(config.socket_request_max_bytes, CHUNK_BYTES_MAX)
 
 
 def _rest_server(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from brokers.effects import Changed
 from brokers.errors import Refusal
-from brokers.ids import BrokerId, Instant, Offset
+from brokers.ids import Instant, Offset
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.config import LinkConfig, parse
 from linker.frames import ACCEPTED_CHUNK_BYTES_MAX, Hello, Welcome
@@ -29,19 +29,20 @@ class LinkSettings:
         self.config = parse(record.configs)
         return before
 
-    def hello(self, cluster_id: str, broker_id: BrokerId) -> Hello:
-        """The first frame to the source; `cluster_id` is that of the region in which the link lives."""
+    def hello(self, region: RegionClient) -> Hello:
+        """The first frame to the source, from the region in which the link lives."""
         chunk_bytes = self.config.number("replica.fetch.max.bytes")
         if self.config.is_dialed:
             chunk_bytes = min(chunk_bytes, ACCEPTED_CHUNK_BYTES_MAX)
         return Hello(
             self.name,
             self.record.link_id,
-            cluster_id,
+            region.view.cluster_id,
             self.record.source_cluster_id,
             chunk_bytes,
-            broker_id=broker_id,
+            broker_id=region.view.broker_id,
             pace=self.config.pace,
+            chunk_bytes_max=region.chunk_bytes_max,
         )
 
     def without_paces(self, welcome: Welcome) -> Effects:

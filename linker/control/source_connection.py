@@ -56,8 +56,7 @@ class SourceConnection(LinkConnection):
 
     def _greeting(self) -> Hello:
         self.data.sender.stream = self._stream
-        view = self._region.view
-        return self._link.hello(view.cluster_id, view.broker_id)
+        return self._link.hello(self._region)
 
     def on_greeting(self, frame: Frame, now: Instant) -> Effects:
         answer = handshake.check(

@@ -13,6 +13,7 @@ from linker.control.source_holds import Holder, SourceHolds
 from linker.control.source_metadata import GroupPublisher, TopicPublisher, brokers_of
 from linker.control.source_reversals import SourceReversals
 from linker.data import handshake
+from linker.data.chunk_sizes import sizes_for
 from linker.data.credit import SendBudget, StreamSender
 from linker.data.drained_beacons import DrainedBeacons
 from linker.data.source_replicator import SourceReplicator
@@ -20,8 +21,6 @@ from linker.data.subscription import OriginLag
 from linker.errors import ONE_BROKER, LinkError
 from linker.events import CloseStream, Stream
 from linker.frames import (
-    CHUNK_BYTES_MAX,
-    CHUNK_BYTES_MIN,
     AskBeacon,
     Credit,
     Frame,
@@ -143,9 +142,9 @@ class SourceStream:
             return self._refuse(Refused(LinkError.UNKNOWN.value, ONE_BROKER))
         assert isinstance(frame, Hello)
         self._destination, self._link_name = frame.cluster_id, frame.link_name
-        chunk_bytes = min(max(frame.chunk_bytes, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX)
+        sizes = sizes_for(frame, answer.version, self._stream)
         self._source = SourceReplicator(
-            self._region, self._sender, chunk_bytes, self._budget, frame.pace, self._origin_lag
+            self._region, self._sender, sizes, self._budget, frame.pace, self._origin_lag
         )
         self._groups.tells_deletions = answer.version >= DELETES_OFFSETS_FROM
         self._drained = DrainedBeacons(self._region, self._source)

@@ -2,7 +2,8 @@
 
 - `replicator`: the receiving side (Kafka's fetcher of a partition); `pending`: its queue of chunks and holes
 - `mirror_link`: what a replicator uses of its link
-- `source_replicator`: the sending side; `subscription`: one partition of it; `fair_queue`: whose turn it is
+- `source_replicator`: the sending side; `subscription`: one partition of it; `fair_queue`: whose turn it is;
+  `chunk_sizes`: how long chunks are
 - `handshake`: the checks of both sides before anything else
 - `destination_stream`: subscriptions, credit, beacons and the source's clock on one stream
 - `drained_beacons`: beacons that wait until a read-only topic is committed to its end

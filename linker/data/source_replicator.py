@@ -24,6 +24,7 @@ from brokers.region import (
     ReadToHighWatermark,
 )
 from linker.data import lineage
+from linker.data.chunk_sizes import ChunkSizes
 from linker.data.credit import SendBudget, StreamSender
 from linker.data.fair_queue import FairQueue
 from linker.data.subscription import (
@@ -33,7 +34,6 @@ from linker.data.subscription import (
     bounds_of,
     pieces,
     subscription_of,
-    unsendable,
 )
 from linker.errors import MirrorError
 from linker.frames import (
@@ -59,7 +59,7 @@ class SourceReplicator:
         self,
         region: RegionClient,
         sender: StreamSender,
-        chunk_bytes: int,
+        sizes: ChunkSizes,
         budget: SendBudget,
         pace: Pace = AT_ONCE,
         origin_lag: OriginLag = lambda partition, now: 0,
@@ -67,7 +67,7 @@ class SourceReplicator:
         """`origin_lag`: milliseconds by which a topic of this region is behind the one in which its records begin."""
         self._region = region
         self._sender = sender
-        self._chunk_bytes = chunk_bytes
+        self._sizes, self._chunk_bytes = sizes, sizes.wanted
         self._budget = budget
         self._pace = pace
         self._origin_lag = origin_lag
@@ -321,7 +321,7 @@ class SourceReplicator:
             return self._end(subscription, f"{subscription.partition}: {read.error.name}")
         if state is None:
             return self._end(subscription)
-        if because := unsendable(read, self._sender.stream):
+        if because := self._sizes.unsendable(read):
             return self._end(subscription, because)
         if read.error is KafkaError.OFFSET_OUT_OF_RANGE:
             self._ready.add(subscription.number)

@@ -5,16 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from brokers.errors import KafkaError
 from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.records.batch import iter_headers, parse_header
-from brokers.region import HighWatermarkRead, PartitionState, RegionView
-from linker.events import Stream, is_dialed
+from brokers.region import PartitionState, RegionView
 from linker.frames import NOWHERE, OffsetBounds, Pace, SegmentPosition, Subscribe
 from linker.region_client import RegionClient
 
-# `link.listener` takes 4 MiB with what is around it.
-ACCEPTED_BYTES_MAX: Final = (4 << 20) - (64 << 10)
 LAG_STEP_MS: Final = 500  # as often as beacons come; what changes by less is not told
 # By how many milliseconds a mirror is behind the region in which its records begin; -1 unknown.
 OriginLag: TypeAlias = Callable[[TopicPartition, Instant], int]
@@ -117,19 +113,6 @@ def subscription_of(
         segment=frame.segment,
         is_chained=is_chained,
     )
-
-
-def unsendable(read: HighWatermarkRead, stream: Stream | None) -> str:
-    """Why what was read cannot be sent on the stream; empty if it can."""
-    size = len(read.data)
-    if read.error is KafkaError.NONE and not size:
-        return f"{read.partition} holds nothing at {read.offset}, below its high watermark"
-    if size > ACCEPTED_BYTES_MAX and stream is not None and is_dialed(stream):
-        return (
-            f"{read.partition} has a batch of {size} bytes at offset {read.offset}, and the listener of a destination"
-            f" takes {ACCEPTED_BYTES_MAX}: let the destination dial (connection.mode=OUTBOUND there)"
-        )
-    return ""
 
 
 def began_at(region: RegionClient, partition: TopicPartition, state: PartitionState) -> Offset:

@@ -1,6 +1,7 @@
 """The I/O of links, with asyncio, gRPC and HTTP.
 
-- `streams`: open streams by number, frames out and in; `options`: gRPC's settings
+- `streams`: open streams by number, frames out and in; `long_frames`: those that come in parts
+- `options`: gRPC's settings
 - `link_server`: accepts streams; `client`: opens them; `discovery`: finds a region's listeners
 - `admin_server`: takes commands; `admin_forwarding`: passes them on to the link coordinator
 - `rest/`: takes the same commands over HTTP

@@ -19,9 +19,9 @@ from linker.shell.streams import BROKEN, Streams, Wire
 class Dialer:
     """Performs `Dial`."""
 
-    def __init__(self, streams: Streams, request_bytes_max: int) -> None:
+    def __init__(self, streams: Streams, chunk_bytes_max: int) -> None:
         self._streams = streams
-        self._options = dial_options(request_bytes_max)
+        self._options = dial_options(chunk_bytes_max)
         self._tasks: dict[asyncio.Task[None], None] = {}
         self.perform: dict[type, Callable[[Any], None]] = {Dial: self._dial}
 

@@ -2,13 +2,11 @@
 
 from typing import Final, TypeAlias
 
-from linker.frames import CHUNK_BYTES_MAX
-
 Options: TypeAlias = tuple[tuple[str, int], ...]
 
 MIB: Final = 1 << 20
 REQUEST_BYTES_MAX: Final = 4 * MIB  # of a command, and of a frame that a source receives
-_ENVELOPE_BYTES: Final = 1 * MIB  # of a frame, around its chunk
+ENVELOPE_BYTES: Final = 1 * MIB  # of a frame, around its chunk
 HTTP2_WINDOW_MAX: Final = (1 << 31) - 1  # RFC 9113, 6.9.1
 OPEN_METHOD: Final = "/linker.wire.v1.Link/Open"
 
@@ -33,9 +31,9 @@ LINK_SERVER_OPTIONS: Final[Options] = (
 )
 
 
-def dial_options(request_bytes_max: int) -> Options:
-    """Of a node whose `socket.request.max.bytes` this is: no batch is longer, and a chunk holds at least one."""
-    largest = max(request_bytes_max, CHUNK_BYTES_MAX) + _ENVELOPE_BYTES
+def dial_options(chunk_bytes_max: int) -> Options:
+    """Of a node that takes chunks of so many bytes."""
+    largest = chunk_bytes_max + ENVELOPE_BYTES
     return (
         *_KEEPALIVE,
         ("grpc.http2.max_frame_size", 1 * MIB),

@@ -13,13 +13,22 @@ import grpc
 import grpc.aio
 
 from linker.errors import LinkError
-from linker.events import ChunkSent, CloseStream, FrameArrived, Send, Stream, StreamLost
-from linker.frames import CHUNK_BYTES_MAX, Chunk, Frame
-from linker.wire import frames
+from linker.events import (
+    ChunkSent,
+    CloseStream,
+    FrameArrived,
+    Send,
+    Stream,
+    StreamLost,
+    is_dialed,
+)
+from linker.frames import CHUNK_BYTES_MAX, Chunk, Frame, Hello
+from linker.shell.long_frames import LongFrames, Read
+from linker.shell.options import ENVELOPE_BYTES, REQUEST_BYTES_MAX
+from linker.wire import frames, parts
 from linker.wire.limits import FrameError
 
 Feed = Callable[[Any], None]
-Read = Callable[[], Awaitable[Any]]
 Write = Callable[[bytes], Awaitable[None]]
 
 LAST_WRITE_SECONDS: Final = 1.0
@@ -46,8 +55,11 @@ class Wire:
         queued: QueuedBytes,
         stall_seconds: float,
         chunk_bytes_max: int,
+        long_frames: LongFrames,
     ) -> None:
         self._number = number
+        self._long_frames = long_frames
+        self._takes_chunks = False
         self._chunk_bytes_max = chunk_bytes_max
         self._feed = feed
         self._queue: deque[Chunk | bytes] = deque()
@@ -62,6 +74,8 @@ class Wire:
     def send(self, frame: Frame) -> None:
         if self._ended:
             return
+        # Who says Hello knows by then who the other end is: from nobody else a long frame is taken.
+        self._takes_chunks |= isinstance(frame, Hello)
         if isinstance(frame, Chunk):
             self._queue.append(frame)
         else:
@@ -112,6 +126,10 @@ class Wire:
             while (data := await read()) is not _END:
                 if self.closing:
                     continue  # received frames are dropped; those in the queue are still sent
+                if parts.is_part(data):
+                    if not self._takes_chunks:
+                        raise FrameError("a part of a frame, before this end has said Hello")
+                    data = await self._long_frames.read(data, read, _END)
                 frame = frames.decode(data, self._chunk_bytes_max)
                 if frame is not None:
                     self._feed(FrameArrived(self._number, frame))
@@ -137,8 +155,11 @@ class Wire:
         is_chunk = isinstance(item, Chunk)
         data = await _encoded(item) if isinstance(item, Chunk) else item
         del item  # gRPC may hold the data for long, in two copies: this would be the third
-        async with asyncio.timeout(self._stall_seconds):
-            await write(data)
+        # A listener takes shorter messages than who has dialed it.
+        is_long = is_chunk and is_dialed(self._number) and len(data) > REQUEST_BYTES_MAX
+        for message in parts.split(data) if is_long else (data,):
+            async with asyncio.timeout(self._stall_seconds):
+                await write(message)
         if is_chunk:
             self._feed(ChunkSent(self._number))
         elif not self._ended:
@@ -168,12 +189,13 @@ class Streams:
         stall_seconds: float = STALL_SECONDS,
         chunk_bytes_max: int = CHUNK_BYTES_MAX,
     ) -> None:
-        """`chunk_bytes_max`: what a compressed chunk may have at most, once it is expanded."""
+        """`chunk_bytes_max`: what a chunk may have at most, once it is whole and expanded."""
         self.feed = feed
         self._chunk_bytes_max = chunk_bytes_max
         self._stall_seconds = stall_seconds
         self._queued = QueuedBytes()
         self._queued_bytes_max = queued_bytes_max
+        self._long_frames = LongFrames(chunk_bytes_max + ENVELOPE_BYTES, stall_seconds)
         self._wires: dict[Stream, Wire] = {}
         self.perform: dict[type, Callable[[Any], None]] = {
             Send: self._send,
@@ -185,9 +207,20 @@ class Streams:
         """Of frames that wait to be sent, chunks not counted."""
         return self._queued.total
 
+    @property
+    def long_frame_bytes(self) -> int:
+        """Of frames of which some parts have come, and others are awaited."""
+        return self._long_frames.held_bytes
+
     def add(self, number: Stream) -> Wire:
-        wire = Wire(number, self.feed, self._queued, self._stall_seconds, self._chunk_bytes_max)
-        self._wires[number] = wire
+        wire = self._wires[number] = Wire(
+            number,
+            self.feed,
+            self._queued,
+            self._stall_seconds,
+            self._chunk_bytes_max,
+            self._long_frames,
+        )
         return wire
 
     def remove(self, number: Stream, error: LinkError, because: str) -> None:

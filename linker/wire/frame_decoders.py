@@ -182,6 +182,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         ProtocolVersions(m.oldest_version or m.version, m.version),
         m.broker_id if m.version >= SEVERAL_BROKERS_FROM else NO_BROKER,
         _from_pace(m),
+        m.chunk_bytes_max,
     ),
     "welcome": _from_welcome,
     "refused": lambda m: Refused(reason(m.code), reason(m.because)),

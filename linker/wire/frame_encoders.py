@@ -67,6 +67,7 @@ def _hello(frame: Hello) -> pb.Frame:
             compression=ZSTD if frame.pace.is_compressed else "",
             fetch_min_bytes=frame.pace.min_bytes,
             fetch_wait_max_ms=frame.pace.wait_max_ms,
+            chunk_bytes_max=frame.chunk_bytes_max,
         )
     )
 

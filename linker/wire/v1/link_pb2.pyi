@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Frame(_message.Message):
-    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce", "superseded", "reverse", "withdraw_reversals", "reversal_refused", "hold_retention", "mirror_positions", "retention_held", "rewatch_topics")
+    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce", "superseded", "reverse", "withdraw_reversals", "reversal_refused", "hold_retention", "mirror_positions", "retention_held", "rewatch_topics", "frame_part", "wanted_streams")
     HELLO_FIELD_NUMBER: _ClassVar[int]
     WELCOME_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
@@ -34,6 +34,8 @@ class Frame(_message.Message):
     MIRROR_POSITIONS_FIELD_NUMBER: _ClassVar[int]
     RETENTION_HELD_FIELD_NUMBER: _ClassVar[int]
     REWATCH_TOPICS_FIELD_NUMBER: _ClassVar[int]
+    FRAME_PART_FIELD_NUMBER: _ClassVar[int]
+    WANTED_STREAMS_FIELD_NUMBER: _ClassVar[int]
     hello: Hello
     welcome: Welcome
     refused: Refused
@@ -59,10 +61,12 @@ class Frame(_message.Message):
     mirror_positions: MirrorPositions
     retention_held: RetentionHeld
     rewatch_topics: RewatchTopics
-    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., superseded: _Optional[_Union[Superseded, _Mapping]] = ..., reverse: _Optional[_Union[Reverse, _Mapping]] = ..., withdraw_reversals: _Optional[_Union[WithdrawReversals, _Mapping]] = ..., reversal_refused: _Optional[_Union[ReversalRefused, _Mapping]] = ..., hold_retention: _Optional[_Union[HoldRetention, _Mapping]] = ..., mirror_positions: _Optional[_Union[MirrorPositions, _Mapping]] = ..., retention_held: _Optional[_Union[RetentionHeld, _Mapping]] = ..., rewatch_topics: _Optional[_Union[RewatchTopics, _Mapping]] = ...) -> None: ...
+    frame_part: FramePart
+    wanted_streams: WantedStreams
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., superseded: _Optional[_Union[Superseded, _Mapping]] = ..., reverse: _Optional[_Union[Reverse, _Mapping]] = ..., withdraw_reversals: _Optional[_Union[WithdrawReversals, _Mapping]] = ..., reversal_refused: _Optional[_Union[ReversalRefused, _Mapping]] = ..., hold_retention: _Optional[_Union[HoldRetention, _Mapping]] = ..., mirror_positions: _Optional[_Union[MirrorPositions, _Mapping]] = ..., retention_held: _Optional[_Union[RetentionHeld, _Mapping]] = ..., rewatch_topics: _Optional[_Union[RewatchTopics, _Mapping]] = ..., frame_part: _Optional[_Union[FramePart, _Mapping]] = ..., wanted_streams: _Optional[_Union[WantedStreams, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
-    __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes", "oldest_version", "broker_id", "compression", "fetch_min_bytes", "fetch_wait_max_ms")
+    __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes", "oldest_version", "broker_id", "compression", "fetch_min_bytes", "fetch_wait_max_ms", "chunk_bytes_max")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     LINK_ID_FIELD_NUMBER: _ClassVar[int]
@@ -74,6 +78,7 @@ class Hello(_message.Message):
     COMPRESSION_FIELD_NUMBER: _ClassVar[int]
     FETCH_MIN_BYTES_FIELD_NUMBER: _ClassVar[int]
     FETCH_WAIT_MAX_MS_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
     version: int
     link_name: str
     link_id: str
@@ -85,7 +90,8 @@ class Hello(_message.Message):
     compression: str
     fetch_min_bytes: int
     fetch_wait_max_ms: int
-    def __init__(self, version: _Optional[int] = ..., link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., chunk_bytes: _Optional[int] = ..., oldest_version: _Optional[int] = ..., broker_id: _Optional[int] = ..., compression: _Optional[str] = ..., fetch_min_bytes: _Optional[int] = ..., fetch_wait_max_ms: _Optional[int] = ...) -> None: ...
+    chunk_bytes_max: int
+    def __init__(self, version: _Optional[int] = ..., link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., chunk_bytes: _Optional[int] = ..., oldest_version: _Optional[int] = ..., broker_id: _Optional[int] = ..., compression: _Optional[str] = ..., fetch_min_bytes: _Optional[int] = ..., fetch_wait_max_ms: _Optional[int] = ..., chunk_bytes_max: _Optional[int] = ...) -> None: ...
 
 class Announce(_message.Message):
     __slots__ = ("link_name", "cluster_id", "expected_cluster_id", "broker_id", "fetcher", "secret")
@@ -508,3 +514,19 @@ class RetentionHeld(_message.Message):
     max_ms: int
     because: str
     def __init__(self, max_bytes: _Optional[int] = ..., max_ms: _Optional[int] = ..., because: _Optional[str] = ...) -> None: ...
+
+class FramePart(_message.Message):
+    __slots__ = ("frame_bytes", "data")
+    FRAME_BYTES_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    frame_bytes: int
+    data: bytes
+    def __init__(self, frame_bytes: _Optional[int] = ..., data: _Optional[bytes] = ...) -> None: ...
+
+class WantedStreams(_message.Message):
+    __slots__ = ("broker_ids", "metadata_ids")
+    BROKER_IDS_FIELD_NUMBER: _ClassVar[int]
+    METADATA_IDS_FIELD_NUMBER: _ClassVar[int]
+    broker_ids: _containers.RepeatedScalarFieldContainer[int]
+    metadata_ids: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, broker_ids: _Optional[_Iterable[int]] = ..., metadata_ids: _Optional[_Iterable[int]] = ...) -> None: ...

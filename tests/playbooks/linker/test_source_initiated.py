@@ -1,6 +1,7 @@
 """Links whose source dials: created at the destination first, then at the source, under the same name."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from linker.commands import (
 )
 from linker.errors import LinkRefusal
 from linker.frames import ACCEPTED_CHUNK_BYTES_MAX, Hello
+from linker.protocol_versions import SPLITS_FROM, ProtocolVersions
 from linker.records.link_state import LINK_KIND, decode_link
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
@@ -99,9 +101,33 @@ def test_chunks_are_no_longer_than_what_a_listener_takes() -> None:
     assert {one.chunk_bytes for one in world.hellos} == {ACCEPTED_CHUNK_BYTES_MAX}
 
 
-def test_a_batch_that_no_listener_takes_stops_its_partition_and_no_other() -> None:
+class Older(World):
+    """The destination is of a release before."""
+
+    def send(self, host: Host, stream: int, frame: Any) -> None:
+        if isinstance(frame, Hello):
+            frame = replace(frame, versions=ProtocolVersions(1, SPLITS_FROM - 1))
+        super().send(host, stream, frame)
+
+
+class Small(World):
+    """The destination takes chunks of 4 MiB, and a little more."""
+
+    def send(self, host: Host, stream: int, frame: Any) -> None:
+        if isinstance(frame, Hello):
+            frame = replace(frame, chunk_bytes_max=(4 << 20) + 1)
+        super().send(host, stream, frame)
+
+
+@pytest.mark.parametrize(
+    ("world", "advice"),
+    [(Older(), "let it dial"), (Small(), "raise socket.request.max.bytes")],
+    ids=["older", "small"],
+)
+def test_a_batch_that_the_destination_does_not_take_stops_its_partition_and_no_other(
+    world: World, advice: str
+) -> None:
     """gRPC would end the stream, which others share, again and again."""
-    world = World()
     for host in (world.source, world.destination):
         host.settings = {"log.segment.bytes": 16 << 20}
     world.start()
@@ -116,7 +142,7 @@ def test_a_batch_that_no_listener_takes_stops_its_partition_and_no_other() -> No
     world.run(1_000)
     assert world.destination.offsets("orders", 1) == [0, 1]
     stopped, going_on = world.destination.mirror("orders").lags
-    assert "let the destination dial" in stopped.state
+    assert advice in stopped.state
     assert going_on.state == "ACTIVE"
     assert described(world.destination).state == "ACTIVE"
 

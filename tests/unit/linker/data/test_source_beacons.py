@@ -2,6 +2,7 @@
 
 from brokers.ids import TopicPartition
 from brokers.metadata.image.image import TopicImage
+from linker.data.chunk_sizes import ChunkSizes
 from linker.data.credit import StreamSender
 from linker.data.source_replicator import SourceReplicator
 from linker.frames import Beacon
@@ -16,7 +17,11 @@ class Chained(Stage):
         self.looks = 0
         self.region.image.topics_by_name["t"] = TopicImage("t", TOPIC_ID, writer="link")
         self.source = SourceReplicator(
-            self.client, StreamSender(3), CHUNK, self.budget, origin_lag=self._origin_lag
+            self.client,
+            StreamSender(3),
+            ChunkSizes(CHUNK),
+            self.budget,
+            origin_lag=self._origin_lag,
         )
 
     def _origin_lag(self, partition: TopicPartition, now: int) -> int:

@@ -12,6 +12,7 @@ from brokers.ids import TopicPartition
 from brokers.metadata.image.image import Image, TopicImage
 from brokers.records.builder import NewRecord, build_batch
 from brokers.region import HighWatermarkRead, PartitionState, ReadToHighWatermark
+from linker.data.chunk_sizes import ChunkSizes
 from linker.data.credit import SendBudget, StreamSender
 from linker.data.source_replicator import CHUNKS_AHEAD, SourceReplicator
 from linker.errors import MirrorError
@@ -67,7 +68,9 @@ class Stage:
         self.region = Region(partitions)
         self.client = RegionClient(self.region, random.Random(1))  # type: ignore[arg-type]
         self.budget = budget or SendBudget(1 << 30)
-        self.source = SourceReplicator(self.client, StreamSender(3), chunk_bytes, self.budget)
+        self.source = SourceReplicator(
+            self.client, StreamSender(3), ChunkSizes(chunk_bytes), self.budget
+        )
         self.reads: list[ReadToHighWatermark] = []
         self.frames: list[Any] = []
 

@@ -24,7 +24,6 @@ from linker.events import (
     StreamLost,
 )
 from linker.frames import (
-    ACCEPTED_CHUNK_BYTES_MAX,
     Chunk,
     Hello,
     OffsetBounds,
@@ -55,7 +54,7 @@ class Node:
         self.port = self.admin_port = 0
         self.answers = True
         self.answer: Callable[[AdminAsked], Any] = lambda asked: Links(())
-        self.streams = Streams(self.feed, QUEUED_BYTES_MAX, stall_seconds)
+        self.streams = Streams(self.feed, QUEUED_BYTES_MAX, stall_seconds, REQUEST_BYTES_MAX)
         self.server = LinkServer(self.streams, self.feed, StreamLimits(total=3, per_ip=2))
         self.admin = AdminServer(self.feed, commands_max=2)
         self.dialer = Dialer(self.streams, REQUEST_BYTES_MAX)
@@ -225,16 +224,6 @@ def test_a_message_above_the_limit_ends_its_stream_and_no_other() -> None:
         assert "larger than max" in lost.because
         here.do(Dial(-2, (address,), 20_000))
         await here.hears(StreamDialed, 2)
-
-    play(scene)
-
-
-def test_a_listener_takes_the_longest_chunk_of_a_source_that_dials() -> None:
-    async def scene(here: Node, there: Node, address: str) -> None:
-        await dialed(here, there, address)
-        longest = Chunk(1, 0, 1, 0, False, BOUNDS, 5, bytes(ACCEPTED_CHUNK_BYTES_MAX))
-        here.do(Send(-1, longest))
-        assert (await there.hears(FrameArrived, 2)).frame == longest
 
     play(scene)
 

@@ -33,7 +33,7 @@ CHUNKS = st.builds(
     Chunk, UINT, OFFSETS, OFFSETS, EPOCHS, st.booleans(), STANDINGS, SIGNED, st.binary(max_size=300)
 )
 OTHERS = st.one_of(
-    st.builds(frames.Hello, TEXT, TEXT, TEXT, TEXT, UINT32, VERSIONS),
+    st.builds(frames.Hello, TEXT, TEXT, TEXT, TEXT, UINT32, VERSIONS, chunk_bytes_max=UINT32),
     st.builds(frames.Welcome, TEXT, UINT32),
     st.builds(frames.Refused, TEXT, TEXT),
     st.builds(frames.WatchTopics, st.lists(TEXT, max_size=4).map(tuple)),

@@ -1,0 +1,107 @@
+"""Chunks that are longer than the messages of a listener, across real gRPC, from a source that dials."""
+
+from typing import Any
+
+import pytest
+
+from linker.events import (
+    ChunkSent,
+    Dial,
+    FrameArrived,
+    Send,
+    StreamAccepted,
+    StreamDialed,
+    StreamLost,
+)
+from linker.frames import ACCEPTED_CHUNK_BYTES_MAX, Announce, Chunk, Hello
+from linker.shell.options import MIB
+from linker.wire import frames, parts
+from tests.unit.linker.shell.test_streams import (
+    BOUNDS,
+    REQUEST_BYTES_MAX,
+    Node,
+    dialed,
+    opened_by_hand,
+    play,
+)
+
+
+async def announced(here: Node, there: Node, address: str) -> int:
+    """A source has dialed, and the destination has greeted it. The number of the stream there."""
+    here.do(Dial(-1, (address,), 20_000))
+    await here.hears(StreamDialed)
+    here.do(Send(-1, Announce("l", "west", "", 1)))
+    await there.hears(FrameArrived)
+    stream = (await there.hears(StreamAccepted)).stream
+    there.do(Send(stream, Hello("l", "i", "east")))
+    await here.hears(FrameArrived)
+    return int(stream)
+
+
+def chunk_of(size: int, *, is_compressed: bool = False) -> Chunk:
+    return Chunk(1, 0, 1, 0, False, BOUNDS, 5, bytes(size), is_compressed)
+
+
+@pytest.mark.parametrize("size", [ACCEPTED_CHUNK_BYTES_MAX, 8 * MIB + 1, REQUEST_BYTES_MAX])
+def test_a_listener_takes_the_longest_chunk_of_a_source_that_dials(size: int) -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        await announced(here, there, address)
+        for chunk in (chunk_of(size), chunk_of(5)):
+            here.do(Send(-1, chunk))
+        assert (await there.hears(FrameArrived, 2)).frame == chunk_of(size)
+        assert (await there.hears(FrameArrived, 3)).frame == chunk_of(5)
+        await here.hears(ChunkSent, 2)
+        assert there.streams.long_frame_bytes == 0
+
+    play(scene)
+
+
+def test_a_chunk_above_the_limit_ends_the_stream_of_a_source_that_dials() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        await announced(here, there, address)
+        here.do(Send(-1, chunk_of(REQUEST_BYTES_MAX + 2 * MIB)))
+        assert "above" in (await there.hears(StreamLost)).because
+
+    play(scene)
+
+
+def test_who_has_not_been_greeted_sends_nothing_in_parts() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        await dialed(here, there, address)
+        here.do(Send(-1, chunk_of(8 * MIB)))
+        assert "before" in (await there.hears(StreamLost)).because
+        assert there.streams.long_frame_bytes == 0
+
+    play(scene)
+
+
+async def sends_parts(there: Node, *messages: bytes) -> Any:
+    """A stream of a source of which the destination has heard these."""
+    call = await opened_by_hand(there)
+    accepted = await there.hears(StreamAccepted)
+    there.do(Send(accepted.stream, Hello("l", "i", "east")))
+    assert frames.decode(await call.read()) == Hello("l", "i", "east")
+    for message in messages:
+        await call.write(message)
+    return call
+
+
+@pytest.mark.parametrize(
+    ("messages", "because"),
+    [
+        ((), "and nothing after it"),
+        ((frames.encode(Hello("l", "i", "east")),), "none of a frame"),
+        ((next(parts.split(bytes(7))),), "none of a frame"),
+    ],
+    ids=["nothing", "another frame", "of another frame"],
+)
+def test_a_frame_that_does_not_go_on_ends_its_stream(
+    messages: tuple[bytes, ...], because: str
+) -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        first = next(parts.split(frames.encode(chunk_of(8 * MIB))))
+        await sends_parts(there, first, *messages)
+        assert because in (await there.hears(StreamLost)).because
+        assert there.streams.long_frame_bytes == 0
+
+    play(scene, stall_seconds=0.2)
