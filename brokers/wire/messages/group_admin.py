@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from brokers.wire.message import EMPTY, Message
+from brokers.wire.primitives import ZERO_UUID
 
 
 class DescribeGroupsRequest(Message):
@@ -185,3 +188,143 @@ class DeletableGroupResult(Message):
     ) -> None:
         self.group_id = group_id
         self.error_code = error_code
+
+
+class ConsumerGroupDescribeRequest(Message):
+    """API 69, versions 0 to 1."""
+
+    __slots__ = ("group_ids", "include_authorized_operations")
+
+    def __init__(
+        self,
+        *,
+        group_ids: list[str] = EMPTY,
+        include_authorized_operations: bool = False,
+    ) -> None:
+        self.group_ids = [] if group_ids is EMPTY else group_ids
+        self.include_authorized_operations = include_authorized_operations
+
+
+class ConsumerGroupDescribeResponse(Message):
+    """API 69, versions 0 to 1."""
+
+    __slots__ = ("throttle_time_ms", "groups")
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        groups: list[ConsumerGroupDescription] = EMPTY,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.groups = [] if groups is EMPTY else groups
+
+
+class ConsumerGroupDescription(Message):
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "group_id",
+        "group_state",
+        "group_epoch",
+        "assignment_epoch",
+        "assignor_name",
+        "members",
+        "authorized_operations",
+    )
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        group_id: str = "",
+        group_state: str = "",
+        group_epoch: int = 0,
+        assignment_epoch: int = 0,
+        assignor_name: str = "",
+        members: list[ConsumerGroupMember] = EMPTY,
+        authorized_operations: int = -2147483648,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.group_id = group_id
+        self.group_state = group_state
+        self.group_epoch = group_epoch
+        self.assignment_epoch = assignment_epoch
+        self.assignor_name = assignor_name
+        self.members = [] if members is EMPTY else members
+        self.authorized_operations = authorized_operations
+
+
+class ConsumerGroupMember(Message):
+    __slots__ = (
+        "member_id",
+        "instance_id",
+        "rack_id",
+        "member_epoch",
+        "client_id",
+        "client_host",
+        "subscribed_topic_names",
+        "subscribed_topic_regex",
+        "assignment",
+        "target_assignment",
+        "member_type",
+    )
+
+    def __init__(
+        self,
+        *,
+        member_id: str = "",
+        instance_id: str | None = None,
+        rack_id: str | None = None,
+        member_epoch: int = 0,
+        client_id: str = "",
+        client_host: str = "",
+        subscribed_topic_names: list[str] = EMPTY,
+        subscribed_topic_regex: str | None = None,
+        assignment: ConsumerGroupAssignment = EMPTY,
+        target_assignment: ConsumerGroupAssignment = EMPTY,
+        member_type: int = -1,
+    ) -> None:
+        self.member_id = member_id
+        self.instance_id = instance_id
+        self.rack_id = rack_id
+        self.member_epoch = member_epoch
+        self.client_id = client_id
+        self.client_host = client_host
+        self.subscribed_topic_names = (
+            [] if subscribed_topic_names is EMPTY else subscribed_topic_names
+        )
+        self.subscribed_topic_regex = subscribed_topic_regex
+        self.assignment = ConsumerGroupAssignment() if assignment is EMPTY else assignment
+        self.target_assignment = (
+            ConsumerGroupAssignment() if target_assignment is EMPTY else target_assignment
+        )
+        self.member_type = member_type
+
+
+class ConsumerGroupAssignment(Message):
+    __slots__ = ("topic_partitions",)
+
+    def __init__(
+        self,
+        *,
+        topic_partitions: list[ConsumerGroupTopicPartitions] = EMPTY,
+    ) -> None:
+        self.topic_partitions = [] if topic_partitions is EMPTY else topic_partitions
+
+
+class ConsumerGroupTopicPartitions(Message):
+    __slots__ = ("topic_id", "topic_name", "partitions")
+
+    def __init__(
+        self,
+        *,
+        topic_id: UUID = ZERO_UUID,
+        topic_name: str = "",
+        partitions: list[int] = EMPTY,
+    ) -> None:
+        self.topic_id = topic_id
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is EMPTY else partitions

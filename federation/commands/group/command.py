@@ -21,13 +21,14 @@ from federation.commands.group.description import (
     show_states,
     state_document,
 )
+from federation.commands.group.members import DEAD, EMPTY, Group, all_groups, describe_group
 from federation.commands.group.options import (
     all_groups_option,
     check_groups,
     partitions_of,
     topic_option,
 )
-from federation.commands.group.requests import DEAD, EMPTY, LATEST, Group
+from federation.commands.group.requests import LATEST
 from federation.commands.group.reset import reset_offsets
 from federation.commands.outcomes import answer_each, next_step
 from federation.commands.region.bootstrap import bootstrap_options
@@ -64,7 +65,9 @@ group.add_command(reset_offsets)
 @click.option(
     "--state", "states", multiple=True, help="Only groups in this state, as Stable or Empty."
 )
-@click.option("--type", "types", multiple=True, help="Only groups of this type, as Classic.")
+@click.option(
+    "--type", "types", multiple=True, help="Only groups of this type, as Classic or Consumer."
+)
 @bootstrap_options
 def list_groups(
     bootstrap: str, states: tuple[str, ...], types: tuple[str, ...], as_json: bool
@@ -197,12 +200,12 @@ def delete_offsets(
 
 
 def _groups(brokers: RegionBrokers, names: tuple[str, ...]) -> list[str]:
-    """Those that are named, or all."""
-    return list(dict.fromkeys(names)) or [each.group for each in requests.list_groups(brokers)]
+    """Those that are named, or all whose offsets these commands know."""
+    return list(dict.fromkeys(names)) or all_groups(brokers)
 
 
 def _described(brokers: RegionBrokers, name: str) -> Group:
-    found = requests.describe_group(brokers, name)
+    found = describe_group(brokers, name)
     if found.state == DEAD:
         raise Failure(f"there is no group {name}", hint=_UNKNOWN_HINT)
     return found
@@ -217,7 +220,7 @@ def _lags(brokers: RegionBrokers, found: Group) -> list[Any]:
 
 def _deletable(brokers: RegionBrokers, name: str) -> int:
     """The error that a deletion would meet."""
-    state = requests.describe_group(brokers, name).state
+    state = describe_group(brokers, name).state
     if state == DEAD:
         return KafkaError.GROUP_ID_NOT_FOUND
     return KafkaError.NONE if state == EMPTY else KafkaError.NON_EMPTY_GROUP

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from brokers.ids import Offset, TopicPartition
 from federation.commands.answers import screen, show_table
-from federation.commands.group.requests import DEAD, Group, Member
+from federation.commands.group.members import DEAD, Group, Member
 
 _NONE: Final = "-"
 

@@ -9,7 +9,6 @@ from brokers.ids import Offset, TopicPartition
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_admin import (
     DeleteGroupsRequest,
-    DescribeGroupsRequest,
     ListGroupsRequest,
 )
 from brokers.wire.messages.group_offsets import (
@@ -28,12 +27,10 @@ from brokers.wire.messages.partition_offsets import (
     ListOffsetsTopic,
 )
 from federation.commands.answers import Failure
-from federation.commands.group.assignment import assigned_partitions
 from federation.commands.group.brokers import RegionBrokers
 
 LATEST, EARLIEST = -1, -2
 NO_OFFSET: Final = -1
-DEAD, EMPTY, CONSUMER = "Dead", "Empty", "consumer"
 _TIMEOUT_MS: Final = 20_000
 # Versions that name topics by their ids are not needed: what has an offset may have no topic any more.
 _COMMIT_BY_NAME: Final = 9
@@ -50,27 +47,6 @@ class ListedGroup(NamedTuple):
     state: str | None
     type: str | None
     coordinator: int
-
-
-class Member(NamedTuple):
-    """`partitions` are None where the group's protocol is not Kafka's for consumers."""
-
-    member_id: str
-    instance_id: str | None
-    client_id: str
-    host: str
-    partitions: list[TopicPartition] | None
-
-
-class Group(NamedTuple):
-    """`protocol` is the assignment strategy."""
-
-    name: str
-    state: str
-    protocol_type: str
-    protocol: str
-    coordinator: int
-    members: list[Member]
 
 
 def list_groups(
@@ -103,49 +79,6 @@ def list_groups(
             for each in answer.groups
         ]
     return sorted(found)
-
-
-def describe_group(brokers: RegionBrokers, name: str) -> Group:
-    """A group that does not exist is Dead. Raises Failure for one of a type that DescribeGroups does not tell of."""
-    answer, coordinator = brokers.ask_coordinator(
-        name,
-        lambda client: client.ask(ApiKey.DESCRIBE_GROUPS, DescribeGroupsRequest(groups=[name])),
-        lambda answer: answer.groups[0].error_code,
-    )
-    (found,) = answer.groups
-    if found.error_code not in (KafkaError.NONE, KafkaError.GROUP_ID_NOT_FOUND):
-        raise Failure(
-            f"{name}: {error_from_code(found.error_code).name}", hint="look at the broker's log"
-        )
-    group = Group(
-        name,
-        DEAD if found.error_code else found.group_state,
-        found.protocol_type,
-        found.protocol_data,
-        coordinator,
-        [_member(found, each) for each in found.members],
-    )
-    if group.state == DEAD:
-        _check_type(brokers, name)
-    return group
-
-
-def _check_type(brokers: RegionBrokers, name: str) -> None:
-    """Apache Kafka calls a group of the protocol of KIP-848 dead where classic groups are described."""
-    kind = next((each.type for each in list_groups(brokers) if each.group == name), None)
-    if kind not in (None, "Classic", "classic"):
-        raise Failure(
-            f"{name} is of type {kind}, and this command knows Classic groups only",
-            hint="use kafka-consumer-groups of Apache Kafka for it",
-        )
-
-
-def _member(group: Any, member: Any) -> Member:
-    is_readable = group.protocol_type == CONSUMER
-    partitions = assigned_partitions(member.member_assignment) if is_readable else None
-    return Member(
-        member.member_id, member.group_instance_id, member.client_id, member.client_host, partitions
-    )
 
 
 def committed_offsets(brokers: RegionBrokers, group: str) -> dict[TopicPartition, Offset]:

@@ -11,15 +11,16 @@ from rich.table import Table
 from brokers.errors import error_from_code
 from brokers.ids import Offset, TopicPartition
 from federation.commands.answers import Failure, answer, end, show_table
-from federation.commands.group import plans, requests, strategies
+from federation.commands.group import members, plans, requests, strategies
 from federation.commands.group.brokers import RegionBrokers, region_brokers
+from federation.commands.group.members import DEAD, EMPTY
 from federation.commands.group.options import (
     all_groups_option,
     check_groups,
     partitions_of,
     topic_option,
 )
-from federation.commands.group.requests import DEAD, EARLIEST, EMPTY, LATEST
+from federation.commands.group.requests import EARLIEST, LATEST
 from federation.commands.group.strategies import KnownOffsets, ResetError, Strategy
 from federation.commands.outcomes import REFUSED_EXIT
 from federation.commands.region.bootstrap import bootstrap_options
@@ -101,9 +102,7 @@ def reset_offsets(
     if path is not None and (topics or all_topics):
         raise click.UsageError("--from-file names the topics.")
     with region_brokers(bootstrap) as brokers:
-        groups = list(dict.fromkeys([*names, *named])) or [
-            each.group for each in requests.list_groups(brokers)
-        ]
+        groups = list(dict.fromkeys([*names, *named])) or members.all_groups(brokers)
         _check_inactive(brokers, groups)
         planned = None if path is None else plans.read(path, groups)
         resets: list[Reset] = []
@@ -154,7 +153,7 @@ def _strategy(wanted: Mapping[str, Any], path: Path | None) -> Strategy | None:
 def _check_inactive(brokers: RegionBrokers, groups: Sequence[str]) -> None:
     """Raises Failure for a group that has members. One that does not exist is made by its first offset, as in Kafka."""
     for group in groups:
-        state = requests.describe_group(brokers, group).state
+        state = members.describe_group(brokers, group).state
         if state not in (EMPTY, DEAD):
             raise Failure(
                 f"{group} is {state}: offsets are moved only while a group has no members; nothing was moved",

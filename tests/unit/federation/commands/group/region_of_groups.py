@@ -6,6 +6,11 @@ from typing import Any
 from brokers.ids import TopicPartition
 from brokers.wire.messages.cluster import DescribeClusterBroker, DescribeClusterResponse
 from brokers.wire.messages.group_admin import (
+    ConsumerGroupAssignment,
+    ConsumerGroupDescribeResponse,
+    ConsumerGroupDescription,
+    ConsumerGroupMember,
+    ConsumerGroupTopicPartitions,
     DeletableGroupResult,
     DeleteGroupsResponse,
     DescribedGroup,
@@ -47,12 +52,18 @@ NOT_COORDINATOR, NON_EMPTY, NOT_FOUND, SUBSCRIBED = 16, 68, 69, 86
 LATEST, EARLIEST = -1, -2
 ENDS, AT_TIME = {0: 100, 1: 40}, {0: 60, 1: -1}
 STATES = {"billing": "Empty", "live": "Stable"}
-LISTED = [(*each, "Classic") for each in STATES.items()] + [("next", "Stable", "Consumer")]
-COMMITTED = {"billing": {0: 90}, "live": {0: 100, 1: 10}}
+LISTED = [(*each, "Classic") for each in STATES.items()] + [
+    ("next", "Stable", "Consumer"),
+    ("shared", "Stable", "Share"),
+]
+COMMITTED = {"billing": {0: 90}, "live": {0: 100, 1: 10}, "next": {1: 30}}
 
 
 class Region:
-    """One broker, which coordinates `billing` (empty) and `live` (a member), and leads both partitions of `orders`."""
+    """One broker, which coordinates `billing` (empty) and `live` (a member), and leads both partitions of `orders`.
+
+    Unless it is old it has `next`, a group of the protocol of KIP-848, and `shared`, a share group.
+    """
 
     def __init__(self, *, is_old: bool = False) -> None:
         self.changes: list[Any] = []
@@ -69,6 +80,8 @@ class Region:
             10: (newest[10], self._find), 15: (newest[15], self._describe), 16: (newest[16], self._list),
             9: (newest[9], self._fetch), 8: (newest[8], self._commit), 42: (2, self._delete), 47: (0, self._forget),
         }  # fmt: skip
+        if not self._old:
+            answers[69] = (1, self._describe_consumer_group)
         with broker_double(answers) as self._broker:
             return self._broker.run("group", *arguments)
 
@@ -153,6 +166,23 @@ class Region:
             members=[member] if name == "live" else [],
         )
         return DescribeGroupsResponse(groups=[described])
+
+    def _describe_consumer_group(self, request: Any) -> ConsumerGroupDescribeResponse:
+        (name,) = request.group_ids
+        if name != "next":
+            none = ConsumerGroupDescription(group_id=name, error_code=NOT_FOUND)
+            return ConsumerGroupDescribeResponse(groups=[none])
+        of_orders = ConsumerGroupTopicPartitions(topic_name="orders", partitions=[1, 0])
+        member = ConsumerGroupMember(
+            member_id="n-1",
+            client_id="app",
+            client_host="/10.0.0.8",
+            assignment=ConsumerGroupAssignment(topic_partitions=[of_orders]),
+        )
+        described = ConsumerGroupDescription(
+            group_id=name, group_state="Stable", assignor_name="uniform", members=[member]
+        )
+        return ConsumerGroupDescribeResponse(groups=[described])
 
     def _list(self, request: Any) -> ListGroupsResponse:
         return ListGroupsResponse(

@@ -9,6 +9,7 @@ def test_groups_are_listed_with_their_states() -> None:
     found = Region().told("list")["groups"]
     assert [(each["group"], each["state"], each["type"]) for each in found] == [
         ("billing", "Empty", "Classic"), ("live", "Stable", "Classic"), ("next", "Stable", "Consumer"),
+        ("shared", "Stable", "Share"),
     ]  # fmt: skip
     assert [each["group"] for each in Region().told("list", "--state", "Empty,Dead")["groups"]] == [
         "billing"
@@ -57,9 +58,26 @@ def test_a_group_that_cannot_be_described_says_why() -> None:
         ran = region.run("describe", "nope")
         assert ran.exit_code == 1
         assert "there is no group nope" in ran.output
-    ran = Region().run("describe", "next")
+    ran = Region().run("describe", "shared")
     assert ran.exit_code == 1
-    assert "next is of type Consumer" in ran.output
+    assert "shared is of type Share" in ran.output
+
+
+def test_groups_of_the_newer_protocol_are_described() -> None:
+    (found,) = Region().told("describe", "next")["groups"]
+    assert (found["state"], found["assignment_strategy"]) == ("Stable", "uniform")
+    columns = ("partition", "current_offset", "lag", "member_id", "host")
+    assert [tuple(each[column] for column in columns) for each in found["offsets"]] == [
+        (0, None, None, "n-1", "/10.0.0.8"),
+        (1, 30, 10, "n-1", "/10.0.0.8"),
+    ]
+    told = Region().told("delete", "next", "--dry-run", exit_code=1)
+    assert told["refused"] == {"next": "NON_EMPTY_GROUP"}
+
+
+def test_all_groups_are_those_that_commit_offsets() -> None:
+    found = Region().told("describe", "--all-groups", "--state")["groups"]
+    assert [each["group"] for each in found] == ["billing", "live", "next"]
 
 
 def test_a_coordinator_that_moves_is_asked_again() -> None:
