@@ -15,7 +15,8 @@ PROMISES: Mapping[str, str] = MappingProxyType(
         "P2": (
             "A mirror partition holds the source's bytes at the source's offsets, for every offset from its log"
             " start to its high watermark; of a compacted topic from where neither side has been cleaned, and below"
-            " that the same last record of each key."
+            " that the same last record of each key, unless the hole ledger of either says that it missed the"
+            " deletion marker."
         ),
         "P3": (
             "No reader sees a record above the high watermark, or (read_committed) one of an open or aborted"

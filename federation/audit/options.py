@@ -1,6 +1,6 @@
 """What an audit is asked to do."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from federation.audit.cut.bounds import AuditedRegion
@@ -16,6 +16,7 @@ class Options:
     """What to audit and how. Topics are names or shell patterns; none means all that both regions have.
 
     `cuts` are the offsets at which failovers ended mirrors: beyond them the two sides owe each other nothing.
+    `holes` are of the mirror's ledger, `source_holes` of the source's: it was a mirror before it was failed over to.
     `mirror_prefix` stands before the source's name in the mirror's (`cluster.link.prefix`).
     Of what the report `since` found kept, only what is new is read.
     `engine` is "spark" or "local", `master` a Spark master URL; a budget of None is none at all.
@@ -28,6 +29,7 @@ class Options:
     master: str = "local[*]"
     payload: bool = False
     holes: tuple[KnownHole, ...] = ()
+    source_holes: tuple[KnownHole, ...] = ()
     cuts: Mapping[Key, int] = field(default_factory=dict)
     mirror_prefix: str = ""
     replicas: ReplicaSelection = ReplicaSelection.IN_SYNC
@@ -42,12 +44,16 @@ class Options:
 
     def all_holes(self) -> list[KnownHole]:
         """By the source's topic and partition: the mirror region's ledger, and what was given."""
-        facts = self.mirror.facts
-        said = [
-            KnownHole(one.topic.removeprefix(self.mirror_prefix), *_hole(one))
-            for one in (facts.ledger() if facts is not None else ())
-        ]
-        return [*said, *self.holes]
+        return [*_ledger(self.mirror, self.mirror_prefix), *self.holes]
+
+    def all_source_holes(self) -> list[KnownHole]:
+        """By its topic and partition: the source region's ledger, of when it was a mirror, and what was given."""
+        return [*_ledger(self.source), *self.source_holes]
+
+
+def _ledger(region: AuditedRegion, prefix: str = "") -> Iterator[KnownHole]:
+    for one in region.facts.ledger() if region.facts is not None else ():
+        yield KnownHole(one.topic.removeprefix(prefix), *_hole(one))
 
 
 def _hole(said: HoleFacts) -> tuple[int, int, int, str]:

@@ -40,7 +40,7 @@ def run_audit(options: Options, now: Callable[[], int], watch: AuditProgress) ->
             outcomes[key] = [never_at_rest(one) for one in outcomes[key]]
     partitions, settled = [], {}
     for key, one in sorted(examined.items()):
-        settled[key] = _settled(key, one, outcomes.get(key, []), options.all_holes())
+        settled[key] = _settled(key, one, outcomes.get(key, []), options)
         parts = (*key, one.source, one.mirror, one.lag)
         partitions.append(judge(parts, one.units, outcomes.get(key, []), settled[key]))
     findings = [one for found in settled.values() for one in found]
@@ -117,10 +117,14 @@ def _take(options: Options, at_ms: int) -> AuditCut:
 
 
 def _settled(
-    key: Key, examined: Examined, outcomes: Sequence[UnitOutcome], holes: Iterable[KnownHole]
+    key: Key, examined: Examined, outcomes: Sequence[UnitOutcome], options: Options
 ) -> list[Finding]:
     found = [*examined.findings, *(one for outcome in outcomes for one in outcome.findings)]
-    return settle(found, [hole for hole in holes if (hole.topic, hole.partition) == key])
+    return settle(found, _of(key, options.all_holes()), _of(key, options.all_source_holes()))
+
+
+def _of(key: Key, holes: Iterable[KnownHole]) -> list[KnownHole]:
+    return [hole for hole in holes if (hole.topic, hole.partition) == key]
 
 
 def _result(

@@ -1,18 +1,22 @@
 """A compacted mirror is judged by key below what either side has cleaned, and byte for byte above."""
 
+import json
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
 from federation.audit.engines import AuditProgress
 from federation.audit.options import Options
 from federation.audit.result import AuditResult
 from federation.audit.run import run_audit
-from federation.audit.verdict.holes import KnownHole
+from federation.audit.verdict.holes import MISSED_MARKERS, KnownHole
 from federation.audit.verdict.verdicts import Verdict
+from federation.commands.audit.command import audit as command
 from tests.spark import facts
 from tests.spark.cases import NOW_MS, audit
 from tests.spark.compacted import AT_ONCE, LATER, Put, history, written
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 COUNT, ROLLS = 60, (20, 40, 55)
+Sides = tuple[Path, Path]
 
 
 def audit_options(source: Path, mirror: Path, *, engine: str = "local", **more: object) -> Options:
@@ -116,6 +121,74 @@ def test_a_marker_that_only_the_mirror_missed_is_found_after_the_source_removed_
     # It explains nothing else.
     lost = written(tmp_path / "lost", without(LAST_LIVE), rolls=ROLLS, cleanings={59: LATER})
     assert judged(west, lost, holes=(known,)).verdict is Verdict.BROKEN
+
+
+def missed_by_the_winner(tmp_path: Path, old_primary: Sequence[Put] | None = None) -> Sides:
+    """East missed a deletion marker, was failed over to, and is the source; west, the old primary, is its mirror."""
+    east = written(tmp_path / "east", without(DELETED), rolls=ROLLS, cleanings={59: LATER})
+    before = history(COUNT) if old_primary is None else old_primary
+    return east, written(tmp_path / "west", before, rolls=ROLLS, cleanings={59: AT_ONCE})
+
+
+def test_a_marker_that_the_source_missed_as_a_mirror_is_in_its_own_ledger(tmp_path: Path) -> None:
+    east, west = missed_by_the_winner(tmp_path)
+    assert found(judged(east, west)) == [("missing_on_mirror", 46)]
+    known = KnownHole("flights", 0, 47, 54, MISSED_MARKERS)
+    excused = judged(east, west, source_holes=(known,))
+    assert found(excused) == [("known_stale", 46)] and excused.verdict is Verdict.KEPT
+    # A doubt that comes later, of a range within, is not recorded again: the record may lie in it.
+    again = known._replace(from_offset=40)
+    assert judged(east, west, source_holes=(again,)).verdict is Verdict.KEPT
+    # West never missed anything, and a range that ends before the marker may lie explains nothing.
+    assert judged(east, west, holes=(known,)).verdict is Verdict.BROKEN
+    before = known._replace(from_offset=40, to_offset=47)
+    assert judged(east, west, source_holes=(before,)).verdict is Verdict.BROKEN
+    (tmp_path / "lost").mkdir()
+    lost = missed_by_the_winner(tmp_path / "lost", without(LAST_LIVE, 56))
+    result = judged(*lost, source_holes=(known._replace(to_offset=LAST_LIVE),))
+    assert ("missing_on_mirror", 56) in found(result) and result.verdict is Verdict.BROKEN
+
+
+def test_the_ledger_comes_with_the_facts_of_the_source(tmp_path: Path) -> None:
+    east, west = missed_by_the_winner(tmp_path)
+    hole = {"topic": "flights", "partition": 0, "from_offset": 47, "to_offset": 54}
+    ledger = [{**hole, "cause": MISSED_MARKERS}]
+    asked = audit_options(east, west)
+    told = facts.region("east", str(east), holes=ledger)
+    assert found(audit(replace(asked, source=told))) == [("known_stale", 46)]
+    elsewhere = facts.region("east", str(east), holes=[{**ledger[0], "partition": 1}])
+    assert found(audit(replace(asked, source=elsewhere))) == [("missing_on_mirror", 46)]
+
+
+def test_the_ledger_of_a_source_that_can_t_be_asked_is_given_in_a_file(tmp_path: Path) -> None:
+    east, west = missed_by_the_winner(tmp_path)
+    hole = {"topic": "flights", "partition": 0, "from": 47, "to": 54, "cause": MISSED_MARKERS}
+    (tmp_path / "holes").write_text(json.dumps([hole]))
+    sides = {}
+    for name, folder in (("source", east), ("mirror", west)):
+        said = facts.region(name, str(folder)).facts
+        assert said is not None
+        (tmp_path / name).write_text(said.model_dump_json(by_alias=True))
+        sides[name] = [f"--{name}-dir", str(folder), f"--{name}-facts", str(tmp_path / name)]
+    given = ["run", *sides["source"], *sides["mirror"], "--engine", "local", "--json"]
+    for more, code in (([], 1), (["--source-holes", str(tmp_path / "holes")], 0)):
+        output = ["--out", str(tmp_path / f"out{code}")]
+        assert CliRunner().invoke(command, [*given, *output, *more]).exit_code == code
+
+
+@pytest.mark.parametrize(("missed", "verdict"), [((50, 54), "KEPT"), ((54, 59), "BROKEN")])
+def test_a_marker_that_only_one_side_missed_and_the_other_still_has(
+    tmp_path: Path, missed: tuple[int, int], verdict: str
+) -> None:
+    """Another replica of west removed it, of which east was a mirror then."""
+    west = written(tmp_path / "west", history(COUNT), rolls=ROLLS, cleanings={59: LATER})
+    east = written(tmp_path / "east", without(DELETED), rolls=ROLLS, cleanings={59: LATER})
+    known = KnownHole("flights", 0, *missed, MISSED_MARKERS)
+    for result in (judged(west, east, holes=(known,)), judged(east, west, source_holes=(known,))):
+        assert result.verdict is Verdict[verdict]
+        assert [offset for _, offset in found(result)] == [DELETED]
+    for result in (judged(west, east, source_holes=(known,)), judged(east, west, holes=(known,))):
+        assert result.verdict is Verdict.BROKEN
 
 
 def test_above_the_clean_points_every_byte_counts(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from tests.spark.test_compacted import (
     changed,
     cleaning_between,
     found,
+    missed_by_the_winner,
     regions,
     without,
 )
@@ -141,6 +142,16 @@ def test_a_key_that_came_back_to_life_is_found_unless_the_ledger_knows_of_it(
     assert found(judged(served, (west, east), holes=(known,))) == [("known_stale", 46)]
 
 
+def test_a_marker_that_the_source_missed_as_a_mirror_is_in_its_own_ledger(
+    tmp_path: Path, served: Served
+) -> None:
+    east, west = missed_by_the_winner(tmp_path)
+    assert found(judged(served, (east, west))) == [("missing_on_mirror", 46)]
+    known = KnownHole("flights", 0, 47, 54, "SOURCE_REMOVED_MARKERS")
+    excused = judged(served, (east, west), source_holes=(known,))
+    assert found(excused) == [("known_stale", 46)] and excused.verdict is Verdict.KEPT
+
+
 def test_a_mirror_that_is_behind_a_source_that_cleaned_beyond_its_end_is_not_accused(
     tmp_path: Path, served: Served
 ) -> None:
@@ -220,3 +231,8 @@ def test_spark_comes_to_the_same(tmp_path: Path, served: Served, spark: "SparkCo
         local, on_spark = (judged(served, folders, engine=one) for one in ("local", "spark"))
         assert on_spark.findings == local.findings
         assert on_spark.partitions == local.partitions
+    known = KnownHole("flights", 0, 47, 54, "SOURCE_REMOVED_MARKERS")
+    (tmp_path / "missed").mkdir()
+    folders = missed_by_the_winner(tmp_path / "missed")
+    excused = judged(served, folders, engine="spark", source_holes=(known,))
+    assert found(excused) == [("known_stale", 46)] and excused.verdict is Verdict.KEPT

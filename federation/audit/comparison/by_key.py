@@ -25,6 +25,8 @@ from federation.audit.segments.records import StoredRecord, Unopenable, records
 CONTROL, TRANSACTIONAL = 0x20, 0x10
 FINDINGS_MAX = 1_000
 """Of one class in a unit; the last of them stands for all that follow."""
+LAST_RECORD, LAST_MARKER = "the last record of its key", "the deletion marker of its key"
+"""What `by_key` of the evidence calls what the other side lacks."""
 
 
 class Latest(NamedTuple):
@@ -136,9 +138,9 @@ def _by_key(unit: Unit, source: KeyTable, mirror: KeyTable) -> Iterator[Finding]
     for key in source.latest.keys() | mirror.latest.keys():
         one, other = source.latest.get(key), mirror.latest.get(key)
         if _is_ahead(one, other):
-            yield from _lacking(unit, source, mirror, key, one.offset)
+            yield from _lacking(unit, source, mirror, key, one)
         elif _is_ahead(other, one):
-            yield from _lacking(unit, mirror, source, key, other.offset)
+            yield from _lacking(unit, mirror, source, key, other)
 
 
 def _is_ahead(one: Latest | None, other: Latest | None) -> TypeGuard[Latest]:
@@ -149,9 +151,10 @@ def _is_ahead(one: Latest | None, other: Latest | None) -> TypeGuard[Latest]:
 
 
 def _lacking(
-    unit: Unit, holder: KeyTable, other: KeyTable, key: bytes, offset: int
+    unit: Unit, holder: KeyTable, other: KeyTable, key: bytes, last: Latest
 ) -> Iterator[Finding]:
     """`other` does not have the holder's last record of the key, nor a later one."""
+    offset = last.offset
     hidden = other.may_hide(key)
     if hidden:
         return
@@ -163,7 +166,8 @@ def _lacking(
         return
     kind = Class.MISSING_ON_MIRROR if is_missing else Class.EXTRA_ON_MIRROR
     fingerprint = f"{holder.digests[offset]:016x}@{offset}"  # never that of a batch that moved
-    finding = _at(unit, offset, kind, "the last record of its key", key=key.hex())
+    what = LAST_MARKER if last.is_marker else LAST_RECORD
+    finding = _at(unit, offset, kind, what, key=key.hex())
     if is_missing:
         yield finding._replace(source_fingerprint=fingerprint)
     else:
@@ -199,18 +203,19 @@ def _break(unit: Unit, side: Side, found: Break) -> Finding:
 
 
 def _bounded(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """At most `FINDINGS_MAX` of each class."""
-    counts: dict[Class, int] = {}
-    last: dict[Class, Finding] = {}
+    """At most `FINDINGS_MAX` of each class, deletion markers apart: the ledger explains them by another rule."""
+    counts: dict[tuple[Class, bool], int] = {}
+    last: dict[tuple[Class, bool], Finding] = {}
     for finding in findings:
-        counts[finding.kind] = counts.get(finding.kind, 0) + 1
-        if counts[finding.kind] < FINDINGS_MAX:
+        which = finding.kind, LAST_MARKER in finding.evidence
+        counts[which] = counts.get(which, 0) + 1
+        if counts[which] < FINDINGS_MAX:
             yield finding
-        elif finding.kind not in last:
-            last[finding.kind] = finding
+        elif which not in last:
+            last[which] = finding
         else:
-            before = last[finding.kind]
-            last[finding.kind] = before._replace(
+            before = last[which]
+            last[which] = before._replace(
                 to_offset=finding.to_offset, records=before.records + finding.records
             )
     yield from last.values()

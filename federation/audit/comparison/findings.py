@@ -64,7 +64,7 @@ MEANING = {
     Class.MIRROR_AHEAD: "the mirror goes on beyond the source's end (after a failover: audit with --cut)",
     Class.UNREADABLE: "the side named could not be read here",
     Class.KNOWN_HOLE: "skipped by the link, and in its hole ledger",
-    Class.KNOWN_STALE: "deleted at the source, and the ledger says that its deletion marker was missed",
+    Class.KNOWN_STALE: "deleted in the other region, whose deletion marker was missed: the hole ledger says so",
     Class.LAG: "not mirrored yet at the cut",
     Class.EXPIRED_ON_ONE_SIDE: "below the other side's log start",
     Class.ORPHAN_TAIL: "what the old source has beyond the cut of a failover",

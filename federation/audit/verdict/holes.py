@@ -12,7 +12,8 @@ from federation.audit.segments.checkpoints import Key
 HOLE = {"topic": str, "partition": int, "from": int, "to": int, "cause": str}
 NAMES = {"from_offset": "from", "to_offset": "to"}
 MISSED_MARKERS = "SOURCE_REMOVED_MARKERS"
-"""Of a hole in which only deletion markers may be missing: it explains older records of keys, and no missing one."""
+"""Of a hole in which only deletion markers may be missing: it explains these, and records of keys that one of them
+would have deleted."""
 NOT_READ = ("first_seen_ms", "topic_id", "deleted_at_ms", "bytes")
 CUT = {"topic": str, "partition": int, "offset": int}
 

@@ -8,8 +8,9 @@ depend on the two logs and the cut alone.
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from federation.audit.comparison.by_key import LAST_MARKER
 from federation.audit.comparison.findings import NOTES, Class, Finding, Side, continues, joined
 from federation.audit.verdict.holes import MISSED_MARKERS, KnownHole
 
@@ -25,12 +26,20 @@ DARK = frozenset({Class.UNREADABLE, Class.SEGMENT_MISSING})
 STRAY = frozenset({Class.DISPLACED, Class.DUPLICATE})
 
 
-def settle(findings: Iterable[Finding], holes: Sequence[KnownHole]) -> list[Finding]:
-    """The findings of one partition, in their final classes, in offset order."""
+def settle(
+    findings: Iterable[Finding],
+    holes: Sequence[KnownHole],
+    source_holes: Sequence[KnownHole] = (),
+) -> list[Finding]:
+    """The findings of one partition, in their final classes, in offset order.
+
+    `holes` are of the mirror's ledger, `source_holes` of the source's: before it was failed over to it was a mirror.
+    """
+    ledgers = {Side.MIRROR: holes, Side.SOURCE: source_holes}
     by_replica: dict[str, list[Finding]] = defaultdict(list)
     for finding in sorted(_once_per_index(findings)):
         by_replica[finding.replica].append(finding)
-    between = [_excused(finding, holes) for finding in _relate(_readable(by_replica.pop("", [])))]
+    between = [_excused(finding, ledgers) for finding in _relate(_readable(by_replica.pop("", [])))]
     inside = [
         _of_replica(finding)
         for found in by_replica.values()
@@ -190,15 +199,16 @@ def _under_two_offsets(missing: Finding, extra: Finding) -> Finding:
     )
 
 
-def _excused(finding: Finding, holes: Sequence[KnownHole]) -> Finding:
-    if finding.kind is Class.EXTRA_ON_MIRROR and "by_key" in json.loads(finding.evidence):
-        return _deleted_unseen(finding, holes)
+def _excused(finding: Finding, ledgers: Mapping[Side, Sequence[KnownHole]]) -> Finding:
+    by_key = json.loads(finding.evidence).get("by_key")
+    if by_key is not None and finding.kind in LACKING.values():
+        return _deleted_unseen(finding, ledgers, is_marker=by_key == LAST_MARKER)
     lacking = finding.kind is Class.MISSING_ON_MIRROR or (
         finding.kind is Class.EXPIRED_ON_ONE_SIDE and finding.side is Side.MIRROR
     )
     if not lacking:
         return finding
-    for hole in holes:
+    for hole in ledgers[Side.MIRROR]:
         if hole.cause == MISSED_MARKERS:
             continue
         if hole.from_offset <= finding.from_offset and finding.to_offset <= hole.to_offset:
@@ -207,13 +217,30 @@ def _excused(finding: Finding, holes: Sequence[KnownHole]) -> Finding:
     return finding
 
 
-def _deleted_unseen(finding: Finding, holes: Sequence[KnownHole]) -> Finding:
-    """A record of a key that the source does not have any more, before a range in which the mirror may have missed the
-    marker that deleted it."""
-    is_known = any(
-        hole.cause == MISSED_MARKERS and finding.to_offset <= hole.from_offset for hole in holes
-    )
+def _deleted_unseen(
+    finding: Finding, ledgers: Mapping[Side, Sequence[KnownHole]], *, is_marker: bool
+) -> Finding:
+    """A side may have missed the marker that deleted a key, if its ledger says so of a range behind the key's record.
+
+    It has the record then, which the other side does not have any more, or it lacks the marker, which the other still
+    has. The range says where markers are missing, and nothing of where the records of their keys lie.
+    """
+    holder, lacking = Side.SOURCE, Side.MIRROR
+    if finding.kind is Class.EXTRA_ON_MIRROR:
+        holder, lacking = lacking, holder
+    if is_marker:
+        is_known = any(
+            hole.from_offset <= finding.from_offset and finding.to_offset <= hole.to_offset
+            for hole in _missed_markers(ledgers[lacking])
+        )
+    else:
+        missed = _missed_markers(ledgers[holder])
+        is_known = any(finding.to_offset < hole.to_offset for hole in missed)
     return finding._replace(kind=Class.KNOWN_STALE) if is_known else finding
+
+
+def _missed_markers(holes: Iterable[KnownHole]) -> Iterator[KnownHole]:
+    return (hole for hole in holes if hole.cause == MISSED_MARKERS)
 
 
 def _coalesced(findings: Sequence[Finding]) -> list[Finding]:

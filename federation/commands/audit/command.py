@@ -16,6 +16,7 @@ from federation.commands.audit.verify import verify
 if TYPE_CHECKING:
     from federation.audit.options import Options
     from federation.audit.result import AuditResult
+    from federation.audit.verdict.holes import KnownHole
 
 
 COULD_NOT_RUN = 4
@@ -61,6 +62,7 @@ def audit() -> None:
 @click.option("--overwrite", is_flag=True, help="Replace the report that --output holds.")
 @click.option("--resume", is_flag=True, help="Go on where a run with this --output was stopped.")
 @click.option("--holes", multiple=True, help="JSON: holes, or `mirror holes --json`; repeatable.")
+@click.option("--source-holes", multiple=True, help="The same of the source, once a mirror itself.")
 @click.option("--cut", "cuts", multiple=True, help="The same, for topics that were failed over.")
 @click.option("--mirror-prefix", default="", help="The link's cluster.link.prefix.")
 @click.option("--payload", is_flag=True, help="Quote keys and values in the evidence.")
@@ -163,7 +165,7 @@ def _options(given: dict[str, Any]) -> "Options":
     from federation.audit.facts.replica_choice import ReplicaSelection
     from federation.audit.options import Options
     from federation.audit.since.last_report import NoReport, load
-    from federation.audit.verdict.holes import parse, parse_cuts
+    from federation.audit.verdict.holes import parse_cuts
     from federation.commands.audit.regions import regions
 
     try:
@@ -178,7 +180,8 @@ def _options(given: dict[str, Any]) -> "Options":
         engine=given["engine"],
         master=given["master"],
         payload=given["payload"],
-        holes=tuple(hole for path in given["holes"] for hole in _parsed("--holes", path, parse)),
+        holes=_ledger(given, "--holes"),
+        source_holes=_ledger(given, "--source-holes"),
         cuts={
             key: offset
             for path in given["cuts"]
@@ -190,6 +193,13 @@ def _options(given: dict[str, Any]) -> "Options":
         budget_lag_records=given["budget_lag_records"],
         budget_lag_ms=given["budget_lag_ms"],
     )
+
+
+def _ledger(given: dict[str, Any], option: str) -> "tuple[KnownHole, ...]":
+    from federation.audit.verdict.holes import parse
+
+    paths = given[option.removeprefix("--").replace("-", "_")]
+    return tuple(hole for path in paths for hole in _parsed(option, path, parse))
 
 
 def _is_same(one: str, other: str) -> bool:

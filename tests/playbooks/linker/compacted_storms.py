@@ -11,14 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brokers.records.batch import iter_headers
-from federation.audit.cut.bounds import AuditedRegion
-from federation.audit.engines import AuditProgress
-from federation.audit.facts.region_facts import parse
-from federation.audit.options import Options
-from federation.audit.run import run_audit
 from federation.audit.verdict.verdicts import Verdict
-from federation.commands.audit.facts import of_directories
 from linker.commands import ChangeMirrors
+from tests.playbooks.linker.audits import audited
 from tests.playbooks.linker.test_compacted import (
     BACKOFF_MS,
     Negotiating,
@@ -36,7 +31,6 @@ from tests.playbooks.linker.world import Host, caught_up, linked
 
 ACTS = 40
 KEYS = "abcdefgh"
-QUIET = AuditProgress(lambda size: None, lambda size: None)
 Plant = Callable[[Negotiating], None]
 
 
@@ -203,21 +197,8 @@ class Storm:
 
     def audited(self, folder: Path) -> Verdict:
         """Of the stopped regions."""
-        sides = []
-        for host in self.sides:
-            host.stop()
-            root = folder / host.name
-            for path, file in host.files._files.items():
-                (root / path).parent.mkdir(parents=True, exist_ok=True)
-                (root / path).write_bytes(bytes(file.content))
-            (root / "meta.properties").write_text(
-                f"version=1\nnode.id=1\ncluster.id={host.cluster_id}\n"
-            )
-            facts = parse(of_directories([str(root)]))
-            sides.append(AuditedRegion(host.name, (str(root),), facts=facts))
-        options = Options(source=sides[0], mirror=sides[1], engine="local", master="local[1]")
-        result = run_audit(options, lambda: self.world.now, QUIET)
-        return result.verdict
+        source, mirror = self.sides
+        return audited(source, mirror, folder).verdict
 
 
 def said(key: bytes, value: bytes | None) -> tuple[str, str | None]:

@@ -8,18 +8,12 @@ import pytest
 
 from brokers.ids import TopicPartition
 from federation.audit.comparison.findings import Class
-from federation.audit.cut.bounds import AuditedRegion
-from federation.audit.engines import AuditProgress
-from federation.audit.facts.region_facts import parse
-from federation.audit.options import Options
-from federation.audit.run import run_audit
-from federation.audit.segments.data_dir import META
 from federation.audit.verdict.verdicts import Verdict
-from federation.commands.audit.facts import of_directories
 from linker.commands import ChangeMirrors
 from linker.frames import Agreed
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
+from tests.playbooks.linker.audits import audited
 from tests.playbooks.linker.test_bidirectional import LINK, described, link_both_ways, mirror
 from tests.playbooks.linker.test_restore import (
     FullStore,
@@ -221,21 +215,6 @@ def test_what_a_source_of_an_older_release_deletes_from_then_on_is_deleted() -> 
 def test_an_audit_of_what_is_on_the_disks_says_kept(tmp_path: Path) -> None:
     world = begun_late()
     restored(world)
-    source, mirror = (stored(host, tmp_path) for host in (world.destination, world.source))
-    options = Options(
-        source=source, mirror=mirror, engine="local", master="local[1]", topics=("orders",)
-    )
-    result = run_audit(options, lambda: world.now, AuditProgress(lambda _: None, lambda _: None))
+    result = audited(world.destination, world.source, tmp_path, "orders")
     assert result.verdict is Verdict.KEPT, result
     assert [one.kind for one in result.findings] == [Class.EXPIRED_ON_ONE_SIDE]
-
-
-def stored(host: Host, folder: Path) -> AuditedRegion:
-    """What is on its disk, with what its metadata log says."""
-    host.stop()
-    root = folder / host.name
-    for path, data in host.files.everything():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_bytes(data)
-    (root / META).write_text(f"version=1\nnode.id=1\ncluster.id={host.cluster_id}\n")
-    return AuditedRegion(host.name, (str(root),), facts=parse(of_directories([str(root)])))

@@ -103,6 +103,10 @@ def test_a_local_federation_is_found_by_its_directory(tmp_path: Path) -> None:
             "--holes",
         ),
         (
+            ["--source-dir", "{west}", "--mirror-dir", "{east}", "--source-holes", "{folder}/none"],
+            "--source-holes",
+        ),
+        (
             [
                 "--source-dir",
                 "{west}",
