@@ -232,6 +232,13 @@ class CleanLog:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectCleaning:
+    """There may soon be a `CleanLog`, though none is under way: the host may prepare for it, for so long."""
+
+    for_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class LeaveDirectory:
     """Close every log in a failed log directory, and do not use the directory again in this process."""
 
@@ -354,4 +361,6 @@ StorageEffect: TypeAlias = (
     | LoadState | KeepBrokerEpoch | NoteGap | MeasureDirectories | CopyLog | CleanLog
 )  # fmt: skip
 # The effects for an upper layer (a link) leave the core in the same way.
-Effect: TypeAlias = "Reply | Hangup | Ask | Serve | End | Changed | StorageEffect | RegionEffect"
+Effect: TypeAlias = (
+    "Reply | Hangup | Ask | Serve | End | Changed | ExpectCleaning | StorageEffect | RegionEffect"
+)

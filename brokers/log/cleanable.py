@@ -38,6 +38,12 @@ class LogToClean(NamedTuple):
             return False
         return self.overdue_ms > 0 or self.dirty_ratio > config.min_cleanable_dirty_ratio
 
+    def may_soon_be_due(self, config: LogConfig) -> bool:
+        """Whether the log is half as dirty as it has to be."""
+        return self.cleanable_bytes > 0 and (
+            2 * self.dirty_ratio >= config.min_cleanable_dirty_ratio
+        )
+
 
 def log_to_clean(log: Log, config: LogConfig, stable: Offset, now: Instant) -> LogToClean:
     """`stable`: the last stable offset, above which nothing is cleaned."""

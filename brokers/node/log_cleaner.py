@@ -1,15 +1,17 @@
 """Which logs are compacted, when, and with what (Kafka's LogCleaner and LogCleanerManager).
 
 Of all logs that are dirty enough, or in which a record has waited too long, the dirtiest is cleaned first, by as many
-cleanings at once as `log.cleaner.threads` says. The host does the work; this part begins it and takes its results.
+cleanings at once as `log.cleaner.threads` says. The host does the work; this part begins it and takes its results, and
+tells beforehand that there may be some.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from brokers.compaction import CleaningStats
 from brokers.config.broker_config import BrokerConfig
-from brokers.effects import Changed, CleanLog, Effect
+from brokers.effects import Changed, CleanLog, Effect, ExpectCleaning
 from brokers.events import LogCleaned, RecordsCompacted, SegmentsCleaned
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.log.cleanable import LogToClean, last_batches, log_to_clean
@@ -18,6 +20,8 @@ from brokers.node.cleaner_settings import cleaner_settings
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.partition.replica import Replica
 from brokers.timers import Timers
+
+_CHECKS_EXPECTED: Final = 2  # so the next one comes before the host has given up
 
 
 @dataclass(slots=True)
@@ -88,6 +92,9 @@ class LogCleaner:
             (each.overdue_ms for _, each in found), default=0
         )
         due = [(replica, each) for replica, each in found if each.is_due(replica.config)]
+        if not due and not self._begun:
+            is_near = any(each.may_soon_be_due(replica.config) for replica, each in found)
+            return [ExpectCleaning(_CHECKS_EXPECTED * settings.backoff_ms)] if is_near else []
         due.sort(key=lambda pair: -pair[1].dirty_ratio)
         effects: list[Effect] = []
         for replica, each in due[:free]:

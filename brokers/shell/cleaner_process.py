@@ -86,12 +86,15 @@ def clean(
 
 def main() -> None:
     _end_with(int(sys.argv[1]))
+    give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it
     jobs: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_read_jobs, args=(jobs,), daemon=True).start()
     thread = FollowingThread()
     gc.freeze()  # what was imported is not looked through again
     while True:
         clean(*parse_job(jobs.get()), thread, _write)
+        if give_back is not None:
+            give_back(0)  # the process may wait for long
 
 
 def _write(line: bytes) -> None:

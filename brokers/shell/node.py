@@ -16,7 +16,17 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol
 
-from brokers.effects import Changed, CloseLog, ConfigureLog, End, Hangup, OpenLog, Reply, Serve
+from brokers.effects import (
+    Changed,
+    CloseLog,
+    ConfigureLog,
+    End,
+    ExpectCleaning,
+    Hangup,
+    OpenLog,
+    Reply,
+    Serve,
+)
 from brokers.events import Request, Started, TimeReached
 from brokers.ids import Instant, Ticket, TopicPartition
 from brokers.region import Ready
@@ -87,6 +97,7 @@ class Node:
             Serve: lambda _: _resolve(self.serving),
             Ready: lambda _: self._on_ready(),
             End: self._on_end,
+            ExpectCleaning: lambda effect: self._cleaners.expect(effect.for_ms / 1000),
             OpenLog: self._backlog.put,
             CloseLog: self._backlog.put,
             ConfigureLog: self._backlog.put,

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
+from brokers.effects import ExpectCleaning
 from brokers.ids import Instant
 from brokers.storage.log_manager import LogManager
 from brokers.storage.storage import Storage
@@ -36,7 +37,10 @@ class Process:
             events.extend(self._performed(self._core.step(events.popleft(), self._clock())))
 
     def _performed(self, effects: Iterable[Any]) -> Iterator[Any]:
-        yield from self.stored(effect for effect in effects if not self._outward(effect))
+        yield from self.stored(effect for effect in effects if not self._is_done(effect))
+
+    def _is_done(self, effect: Any) -> bool:
+        return isinstance(effect, ExpectCleaning) or self._outward(effect)
 
     def stored(self, effects: Iterable[Any]) -> Iterator[Any]:
         """What comes of effects of the storage's."""

@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -187,9 +188,51 @@ def test_a_cleaner_ends_with_its_node_even_if_it_gets_no_time(
     assert "Traceback" not in node.log()
 
 
+def test_a_process_waits_for_a_log_that_is_not_dirty_enough_yet(
+    tmp_path: Path, rng: random.Random
+) -> None:
+    node = BrokerProcess(tmp_path, CLEANER)
+    node.start()
+    try:
+        ratio = {"min.cleanable.dirty.ratio": 1}
+        create(node, "table", cleanup_policy="compact", internal_segment_bytes=60_000, **ratio)
+        assert cleaner_processes(node) == []
+        produced(node, "table", updates(rng, 500), codec="none")
+        until(lambda: len(cleaner_processes(node)) == 1, TIMEOUT_S, node.log)
+        (killed,) = cleaner_processes(node)
+        killed.kill()
+
+        def another_waits() -> bool:
+            found = cleaner_processes(node)
+            return len(found) == 1 and found != [killed]
+
+        until(another_waits, TIMEOUT_S, node.log)
+        (waiting,) = cleaner_processes(node)
+        alter(node, "table", "min.cleanable.dirty.ratio", "0.01")
+        until(lambda: checkpoint(node, "table-0") > 300, TIMEOUT_S, node.log)
+        assert cleaner_processes(node) == [waiting]
+        assert node.stop() == 0
+        assert not waiting.is_running()
+        assert "Traceback" not in node.log()
+    finally:
+        if node.is_running():
+            node.kill()
+
+
+def alter(node: BrokerProcess, topic: str, name: str, value: str) -> None:
+    entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+    place = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    admin = AdminClient({"bootstrap.servers": node.address})
+    admin.incremental_alter_configs([place])[place].result(TIMEOUT_S)
+
+
 def cleaner_processes(node: BrokerProcess) -> list[psutil.Process]:
-    found = psutil.Process(node.pid).children()
-    return [each for each in found if "brokers.shell.cleaner_process" in each.cmdline()]
+    found = []
+    for each in psutil.Process(node.pid).children():
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            if "brokers.shell.cleaner_process" in each.cmdline():
+                found.append(each)
+    return found
 
 
 def test_consumer_offsets_are_compacted_and_a_restart_loads_what_is_live(
@@ -202,11 +245,7 @@ def test_consumer_offsets_are_compacted_and_a_restart_loads_what_is_live(
         {"bootstrap.servers": node.address, "group.id": "g", "enable.auto.commit": False}
     )
     consumer.commit(offsets=[TopicPartition("data", 0, 1)], asynchronous=False)
-    small = ConfigEntry(
-        "internal.segment.bytes", "20000", incremental_operation=AlterConfigOpType.SET
-    )
-    place = ConfigResource(ResourceType.TOPIC, "__consumer_offsets", incremental_configs=[small])
-    admin.incremental_alter_configs([place])[place].result(TIMEOUT_S)
+    alter(node, "__consumer_offsets", "internal.segment.bytes", "20000")
     for offset in range(1_500):
         consumer.commit(offsets=[TopicPartition("data", 0, offset)], asynchronous=False)
     until(lambda: checkpoint(node, "__consumer_offsets-0") > 1_000, TIMEOUT_S, node.log)

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from brokers.config.broker_config import BrokerConfig
-from brokers.effects import Ask, Changed, End, Hangup, Reply, Serve
+from brokers.effects import Ask, Changed, End, ExpectCleaning, Hangup, Reply, Serve
 from brokers.events import EndAsked, Started, TimeReached
 from brokers.events import Listener as Kind
 from brokers.ids import Instant, TopicPartition
@@ -299,6 +299,8 @@ class Node:
                 if reason:
                     self.world.note(self.place, f"! is refused: {reason}")
                 self.stop()
+            case ExpectCleaning():
+                pass
             case Dial() | Send() | CloseStream():
                 self.streams.perform(effect)
             case AdminAnswered(ticket, answer):

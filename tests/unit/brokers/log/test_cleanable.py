@@ -76,6 +76,20 @@ def test_when_a_log_is_due(found: LogToClean, is_due: bool) -> None:
     assert found.is_due(CONFIG) is is_due
 
 
+@pytest.mark.parametrize(
+    ("found", "ratio", "expected"),
+    [
+        (LogToClean(0, 1, 76, 24, 0), 0.5, False),
+        (LogToClean(0, 1, 75, 25, 0), 0.5, True),
+        (LogToClean(0, 1, 0, 100, 0), 1.0, True),  # which no log is above
+        (LogToClean(0, 1, 100, 0, 0), 0.0, False),  # nothing is dirty
+    ],
+)
+def test_when_a_log_may_soon_be_due(found: LogToClean, ratio: float, expected: bool) -> None:
+    config = replace(CONFIG, min_cleanable_dirty_ratio=ratio)
+    assert found.may_soon_be_due(config) is expected
+
+
 def test_a_segment_is_rolled_before_a_record_waits_too_long() -> None:
     config = LogConfig(segment_ms=1_000, max_compaction_lag_ms=50)
     assert config.roll_ms == 1_000

@@ -5,7 +5,7 @@ from typing import Any
 
 from brokers.compaction import CleaningStats
 from brokers.config.broker_config import BrokerConfig, from_settings
-from brokers.effects import Changed, CleanLog
+from brokers.effects import Changed, CleanLog, ExpectCleaning
 from brokers.events import LogCleaned, RecordsCompacted, SegmentsCleaned
 from brokers.ids import TopicPartition
 from brokers.log.config import LogConfig
@@ -152,6 +152,22 @@ def test_a_cleaning_that_got_nowhere_waits_for_the_next_check() -> None:
     (effect,) = node.tick(NOW + BACKOFF)
     assert node.cleaner.cleaned(LogCleaned(effect.partition, 0), NOW + BACKOFF) == []
     assert names(node.tick(NOW + 2 * BACKOFF)) == ["a"]
+
+
+def test_a_cleaning_is_expected_until_the_check_after_the_next_one() -> None:
+    node = Node()
+    node.hold("near", clean=3, dirty=1)
+    node.hold("far", clean=4, dirty=1)
+    expected = [ExpectCleaning(2 * BACKOFF)]
+    assert [node.tick(NOW + turn * BACKOFF) for turn in (1, 2)] == [expected, expected]
+    node.hold("due", clean=1, dirty=3)
+    (effect,) = node.tick(NOW + 3 * BACKOFF)
+    assert isinstance(effect, CleanLog)
+    assert node.tick(NOW + 4 * BACKOFF) == []  # its process waits when it is done
+    done = LogCleaned(effect.partition, 40)
+    assert node.cleaner.cleaned(done, NOW + 5 * BACKOFF) == expected
+    del node.partitions.all[TopicPartition("near", 0)]
+    assert node.tick(NOW + 5 * BACKOFF) == []
 
 
 def test_results_of_a_log_that_is_gone_change_nothing() -> None:
