@@ -118,6 +118,18 @@ class Announce:
 
 
 @dataclass(frozen=True, slots=True)
+class WantedStreams:
+    """To a broker of a source that dials: to which brokers of the destination it is to have streams (version 9).
+
+    To `broker_ids` all of the link's, because they mirror what it leads; to `metadata_ids` one. It replaces what was
+    sent before on the stream.
+    """
+
+    broker_ids: tuple[BrokerId, ...] = ()
+    metadata_ids: tuple[BrokerId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """The stream cannot be used; `code` is the name of a `LinkError`."""
 
@@ -382,5 +394,5 @@ Frame: TypeAlias = (
     Hello | Welcome | Refused | WatchTopics | TopicState | WatchGroups | GroupOffsets | Subscribe
     | Unsubscribe | Agreed | Declined | Chunk | Beacon | AskBeacon | Credit | Brokers
     | Announce | Superseded | Reverse | WithdrawReversals | ReversalRefused
-    | HoldRetention | MirrorPositions | RetentionHeld | RewatchTopics
+    | HoldRetention | MirrorPositions | RetentionHeld | RewatchTopics | WantedStreams
 )  # fmt: skip

@@ -5,6 +5,7 @@ On every broker of the destination:
 - `cluster_link`: a link; makes the parts below and passes on what happens
 - `link_settings`: its record and configuration; `availability`: its state
 - `source_brokers`: the streams to the source's brokers; `source_connection`: one of them
+- `stream_requests`: the streams that a source that dials is asked for
 - `mirror_topics`: its mirrors as the metadata log has them; `mirror_topic`: one
 - `mirror_replicators`: the replicators of the partitions that this broker leads; `mirror_status`: what it knows of them
 - `hole_policy`: whether a mirror skips what its source deleted too early, pauses, or fails
@@ -34,6 +35,7 @@ On every broker of the source:
 - `source_reversals`: topics that are to become the mirrors of their own mirrors
 - `source_holds`: what retention leaves alone for mirrors in other regions
 - `chained_lag`: how far a topic that is a mirror itself is behind its origin
-- `source_link`: a link with which the source dials; `source_stream`: the source's side of a stream
+- `source_link`: a link with which the source dials; `wanted_streams`: where to
+- `source_stream`: the source's side of a stream
 - `source_metadata`: the topics, groups and brokers that it sends
 """

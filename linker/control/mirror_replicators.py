@@ -3,16 +3,17 @@
 Each uses the stream to the broker of the source that leads its partition there, and moves when another one does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Protocol, TypeAlias
 
 from brokers.ids import Instant, TopicPartition
 from linker.control.source_brokers import Fetcher, SourceBrokers
+from linker.control.stream_requests import LeaderPair
 from linker.data.destination_stream import DestinationStream
 from linker.data.mirror_link import LinkOfMirror, ReplicatorHost
 from linker.data.replicator import PartitionReplicator
-from linker.frames import TopicState
+from linker.frames import NO_BROKER, TopicState
 from linker.records.mirror_record import MirrorRecord
 from linker.records.mirror_state import LIVE
 from linker.region_client import Effects, RegionClient
@@ -90,6 +91,7 @@ class MirrorReplicators:
             if fetcher is not None:
                 fetchers[index] = fetcher
             effects += self._start(index, fetcher, now)
+        self._sources.share(self._mirror.topic, self._pairs())
         effects += self._sources.want(self._mirror.topic, fetchers.values(), now)
         return effects + self.prove(now)
 
@@ -105,6 +107,17 @@ class MirrorReplicators:
         leader = self._sources.leader_of(state, index)
         partition = TopicPartition(self._mirror.topic, index)
         return None if leader is None else self._sources.fetcher_of(partition, leader)
+
+    def _pairs(self) -> Iterator[LeaderPair]:
+        """The leaders of what is to be copied, whichever broker that is."""
+        state = self._mirror.source_state
+        image = self._region.view.image.topics_by_name.get(self._mirror.topic)
+        if not self._mirror.streams or state is None or not state.topic_id or image is None:
+            return
+        for index, partition in enumerate(image.partitions):
+            source = self._sources.leader_of(state, index)
+            if source is not None and partition.leader != NO_BROKER:
+                yield LeaderPair(source, partition.leader)
 
     def _start(self, index: int, fetcher: Fetcher | None, now: Instant) -> Effects:
         stream = self._sources.stream_of(fetcher) if fetcher is not None else None

@@ -182,6 +182,7 @@ class MirrorTopics:
         self.restores.pop(topic)
         self.pending.pop(topic)
         self._groups.forget(mirror.record.source_topic, topic)
+        self._sources.share(topic, ())
         effects = mirror.stop_replicators() + self._sources.want(topic, (), now)
         return effects + self.failovers.pop(topic).abandon(now)
 

@@ -4,7 +4,7 @@ The first one is opened through `bootstrap.servers`, later also to any broker of
 the state of topics, and says who leads their partitions. To each broker that leads a partition which this one mirrors
 there are `num.cluster.link.fetchers` streams; the first stream is one of them where it has come to such a broker.
 
-Where the source dials (`connection.mode` is INBOUND), every broker of it opens its streams to every broker here. The
+Where the source dials (`connection.mode` is INBOUND), its brokers open the streams that `requests` asks them for. The
 first of those that are open takes the place of the first stream.
 """
 
@@ -19,6 +19,7 @@ from linker.control.availability import LinkAvailability
 from linker.control.link_settings import LinkSettings
 from linker.control.source_connection import AcceptedConnection, SourceConnection
 from linker.control.source_metadata import brokers_of
+from linker.control.stream_requests import LeaderPair, StreamRequests
 from linker.data.byte_rate import ByteRate
 from linker.data.destination_stream import DestinationStream
 from linker.errors import LinkError
@@ -73,6 +74,7 @@ class SourceBrokers:
         self._is_closed = False  # every stream is being closed
         self._fetchers_of: dict[str, frozenset[Fetcher]] = {}  # by mirror topic
         self._wanted: Counter[Fetcher] = Counter()
+        self._requests = StreamRequests(region, self)
 
     # --- the streams ---
 
@@ -194,6 +196,7 @@ class SourceBrokers:
         """A source that dials has to know whom."""
         if not self._link.config.is_dialed:
             return []
+        self._requests.changed()
         brokers = brokers_of(self._region.view.image)
         return [
             send
@@ -213,6 +216,31 @@ class SourceBrokers:
         self._is_closed = False
         return effects
 
+    def share(self, topic: str, pairs: Iterable[LeaderPair]) -> None:
+        """Which brokers of both regions share partitions of a mirror topic; of use where the source dials."""
+        if self._link.config.is_dialed:
+            self._requests.share(topic, pairs)
+
+    @property
+    def alive(self) -> tuple[BrokerId, ...]:
+        """The brokers that the source has."""
+        return self._alive
+
+    @property
+    def told(self) -> Iterator[DestinationStream]:
+        """Of each broker that has dialed the first of its open streams."""
+        for fetcher, each in self._others.items():
+            if fetcher.number == FIRST and each.data.is_open:
+                yield each.data
+
+    def broker_of(self, stream: DestinationStream) -> BrokerId:
+        """At the other end of an open stream."""
+        return next(each.broker_id for each in self._connections() if each.data is stream)
+
+    def needs(self, source: BrokerId) -> bool:
+        """Whether this broker gets data of that one of the source."""
+        return any(fetcher.broker_id == source for fetcher in self._wanted)
+
     def want(self, topic: str, fetchers: Iterable[Fetcher], now: Instant) -> Effects:
         """The streams that a mirror topic needs from now on."""
         wanted = frozenset(fetchers)
@@ -227,6 +255,8 @@ class SourceBrokers:
 
     def follow_wanted(self, now: Instant) -> Effects:
         """Open the streams that are wanted and closed, close the others."""
+        if self._link.config.is_dialed:
+            self._requests.changed()
         if self._link.config.paused or self._link.config.is_dialed:
             return []
         wanted = dict.fromkeys(self._wanted)
@@ -274,6 +304,7 @@ class SourceBrokers:
         effects: Effects = []
         if self._link.config.is_dialed:
             effects += connection.data.sender.send(brokers_of(self._region.view.image))
+            effects += self._requests.tell()
             if not self._first.data.is_open:
                 self._first = connection
         if connection is self._first:

@@ -1,10 +1,12 @@
 """A link at its source, where the source dials (`link.mode` SOURCE): this broker's streams to those of the destination.
 
-Every broker of the source opens `num.cluster.link.fetchers` streams to every broker of the destination, and serves on
-them what it leads. The first one is opened through `bootstrap.servers`; the destination names its brokers on it.
+The first one is opened through `bootstrap.servers`. The destination names its brokers on it, and says which of them
+mirror what this broker leads: to each of those there are `num.cluster.link.fetchers` streams. Once another stream is
+open, the first one stays only if it is wanted, too. A destination of a release before version 9 of the protocol does
+not say, and gets streams to all of its brokers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from brokers.ids import BrokerId, Instant, Offset
@@ -14,10 +16,12 @@ from linker.control.connection import ConnectionHost, LinkConnection
 from linker.control.link_settings import LinkSettings, record_other_end
 from linker.control.source_brokers import FIRST, Fetcher, must_redial
 from linker.control.source_stream import SourceStream
+from linker.control.wanted_streams import WantedByDestination
 from linker.data import handshake
 from linker.errors import LinkError
 from linker.events import ChunkSent, FrameArrived, Stream, StreamDialed, StreamLost
-from linker.frames import Announce, Brokers, Frame, Hello
+from linker.frames import Announce, Brokers, Frame, Hello, WantedStreams
+from linker.protocol_versions import WANTS_STREAMS_FROM
 from linker.records.link_state import LinkRecord, LinkState
 from linker.region_client import Effects, RegionClient
 
@@ -128,6 +132,8 @@ class SourceLink:
         self._alive: tuple[BrokerId, ...] = ()
         self._metadata_offset: Offset = -1
         self._attempts = 0  # to open the first stream, since it was open
+        self._wanted = WantedByDestination()
+        self._timer: int | None = None  # looks for streams that nobody wants any more
 
     def _connection(self, fetcher: Fetcher) -> DestinationConnection:
         return DestinationConnection(
@@ -178,8 +184,10 @@ class SourceLink:
     def close(self, now: Instant) -> Effects:
         """The link is deleted, or dials anew."""
         self._endpoints, self._alive, self._metadata_offset, self._attempts = {}, (), -1, 0
-        effects = self._first.close(now)
+        self._wanted.clear()
+        self._disarm()
         others, self._others = self._others, {}
+        effects = self._first.close(now)
         for each in others.values():
             effects += each.close(now)
         return effects
@@ -219,9 +227,14 @@ class SourceLink:
         connection.frame_received()
         if connection.source_stream is None:
             return connection.on_greeting(frame, now)
-        if isinstance(frame, Brokers):
-            return self._on_brokers(frame, now)
-        return connection.on_frame(frame, now)
+        match frame:
+            case Brokers():
+                return self._on_brokers(frame, now)
+            case WantedStreams():
+                self._wanted.says(connection.broker_id, frame)
+                return self._follow_wanted(now)
+            case _:
+                return connection.on_frame(frame, now)
 
     def _on_brokers(self, frame: Brokers, now: Instant) -> Effects:
         """A broker of the destination has named all of them: each gets its streams."""
@@ -230,22 +243,57 @@ class SourceLink:
         self._metadata_offset = frame.metadata_offset
         self._endpoints.update({one.broker_id: one.endpoint for one in frame.brokers})
         self._alive = tuple(one.broker_id for one in frame.brokers)
-        return self._follow_brokers(now)
+        return self._follow_wanted(now)
 
-    def _follow_brokers(self, now: Instant) -> Effects:
-        numbers = range(self.config.number("num.cluster.link.fetchers"))
-        wanted = {
-            Fetcher(broker_id, number): None for broker_id in self._alive for number in numbers
-        }
-        effects: Effects = []
-        for fetcher in [one for one in self._others if one not in wanted]:
-            effects += self._others.pop(fetcher).close(now)
+    def _follow_wanted(self, now: Instant) -> Effects:
+        """Open the streams that are wanted and closed, close those that are not wanted any more."""
+        count = self.config.number("num.cluster.link.fetchers")
+        wanted = self._wanted.fetchers(self._alive, count)
+        effects = self._close_unwanted(wanted, now)
         for fetcher in wanted:
             is_first = fetcher == Fetcher(self._first.broker_id, FIRST)
             if fetcher not in self._others and not is_first:
                 connection = self._others[fetcher] = self._connection(fetcher)
                 effects += connection.open(now)
         return effects
+
+    def _close_unwanted(self, wanted: Iterable[Fetcher], now: Instant) -> Effects:
+        there = [*self._others, *([self._first.fetcher] if self._is_replaceable else [])]
+        over, due = self._wanted.outlived(there, wanted, now)
+        gone = [one for one in self._others if one.broker_id not in self._alive]
+        effects: Effects = []
+        for fetcher in [one for one in self._others if one in over or one in gone]:
+            effects += self._others.pop(fetcher).close(now)
+        if self._first.fetcher in over and self._is_replaceable:
+            effects += self._replace_first(now)
+        self._disarm()
+        if due is not None:
+            self._timer = self._region.timers.set(due, self._on_due)
+        return effects
+
+    def _on_due(self, now: Instant) -> Effects:
+        self._timer = None
+        return self._follow_wanted(now)
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._region.timers.cancel(self._timer)
+            self._timer = None
+
+    @property
+    def _is_replaceable(self) -> bool:
+        return self._first.source_stream is not None and self._successor() is not None
+
+    def _successor(self) -> DestinationConnection | None:
+        """What can take the place of the first stream."""
+        found = (one for fetcher, one in self._others.items() if fetcher.number == FIRST)
+        return next((one for one in found if one.source_stream is not None), None)
+
+    def _replace_first(self, now: Instant) -> Effects:
+        successor, before = self._successor(), self._first
+        assert successor is not None
+        self._first = self._others.pop(successor.fetcher)
+        return before.close(now)
 
     # --- the host of the connections ---
 
@@ -262,18 +310,27 @@ class SourceLink:
     def on_open(self, connection: DestinationConnection, hello: Hello, now: Instant) -> Effects:
         assert connection.source_stream is not None
         self._streams[connection.stream] = connection.source_stream
+        if connection.source_stream.version >= WANTS_STREAMS_FROM:
+            self._wanted.will_say(hello.broker_id)
+        else:
+            self._wanted.says(hello.broker_id, None)
         if connection is not self._first:
-            return []
+            return self._follow_wanted(now)
         self._attempts = 0
+        connection.fetcher = Fetcher(hello.broker_id, FIRST)
         effects = self._availability.welcomed(hello.cluster_id)
         replaced = self._others.pop(Fetcher(hello.broker_id, FIRST), None)
         effects += replaced.close(now) if replaced is not None else []
         if self._region.is_coordinator and self.config.is_source:
             effects += record_other_end(self._region, self._settings, hello.cluster_id)
-        return effects + self._follow_brokers(now)
+        return effects + self._follow_wanted(now)
 
     def on_closed(self, connection: DestinationConnection, now: Instant) -> Effects:
         self._streams.pop(connection.served, None)
+        successor = self._successor() if connection is self._first else None
+        if successor is not None and connection.fetcher.broker_id in self._endpoints:
+            self._first = self._others.pop(successor.fetcher)
+            self._others[connection.fetcher] = connection
         return []
 
     def on_failed(

@@ -75,6 +75,7 @@ class SourceStream:
         self._source: SourceReplicator | None = None  # from the handshake on
         self._drained: DrainedBeacons | None = None  # the same
         self._timer: int | None = None
+        self.version = 0  # of the protocol, from the handshake on
         self._is_versed = False  # whether the destination knows regions of several brokers
         self._sent_brokers: tuple[SourceBroker, ...] = ()
 
@@ -137,6 +138,7 @@ class SourceStream:
         answer = handshake.answer(frame, view.cluster_id, view.broker_id)
         if isinstance(answer, Refused):
             return self._refuse(answer)
+        self.version = answer.version
         self._is_versed = answer.version >= SEVERAL_BROKERS_FROM
         if self._region.has_several_brokers and not self._is_versed:
             return self._refuse(Refused(LinkError.UNKNOWN.value, ONE_BROKER))

@@ -40,6 +40,7 @@ from linker.frames import (
     SupersededTopic,
     TopicState,
     Unsubscribe,
+    WantedStreams,
     WatchGroups,
     WatchTopics,
     Welcome,
@@ -193,6 +194,9 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     "rewatch_topics": lambda m: RewatchTopics(
         tuple(name(one) for one in listed(m.added, TOPICS_MAX)),
         tuple(name(one) for one in listed(m.removed, TOPICS_MAX)),
+    ),
+    "wanted_streams": lambda m: WantedStreams(
+        tuple(listed(m.broker_ids, BROKERS_MAX)), tuple(listed(m.metadata_ids, BROKERS_MAX))
     ),
     "topic_state": _from_topic_state,
     "watch_groups": lambda m: WatchGroups(

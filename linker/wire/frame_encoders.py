@@ -26,6 +26,7 @@ from linker.frames import (
     Superseded,
     TopicState,
     Unsubscribe,
+    WantedStreams,
     WatchGroups,
     WatchTopics,
     Welcome,
@@ -207,6 +208,11 @@ ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
     Refused: lambda frame: pb.Frame(refused=pb.Refused(code=frame.code, because=frame.because)),
     RewatchTopics: lambda frame: pb.Frame(
         rewatch_topics=pb.RewatchTopics(added=frame.added, removed=frame.removed)
+    ),
+    WantedStreams: lambda frame: pb.Frame(
+        wanted_streams=pb.WantedStreams(
+            broker_ids=frame.broker_ids, metadata_ids=frame.metadata_ids
+        )
     ),
     WatchTopics: lambda frame: pb.Frame(
         watch_topics=pb.WatchTopics(topics=frame.topics, filters=_filters(frame.filters))

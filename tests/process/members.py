@@ -6,6 +6,7 @@ from pathlib import Path
 from signal import Signals
 from typing import Any
 
+import psutil
 from confluent_kafka.admin import AdminClient
 
 from tests.process.commands import causeway, is_alive
@@ -47,6 +48,20 @@ class Members:
 
     def log(self, node: int) -> str:
         return Path(self._nodes[node]["log"]).read_text()
+
+    def connections(self, node: int) -> list[tuple[int, int]]:
+        """The ports at both ends of those that stand: its own and the other one."""
+        found = psutil.Process(self._nodes[node]["pid"]).net_connections("tcp")
+        return [
+            (one.laddr.port, one.raddr.port)
+            for one in found
+            if one.status == psutil.CONN_ESTABLISHED and one.raddr
+        ]
+
+    def listens(self, node: int) -> set[int]:
+        """The ports of all of its listeners."""
+        found = psutil.Process(self._nodes[node]["pid"]).net_connections("tcp")
+        return {one.laddr.port for one in found if one.status == psutil.CONN_LISTEN}
 
     def signal(self, node: int, number: Signals) -> None:
         """To a node that is running, or has been."""

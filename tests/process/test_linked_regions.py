@@ -3,6 +3,7 @@
 import random
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.process.members import Members
 from tests.process.test_link import consume, ends, produce
 
 NODES, PARTITIONS, TOPIC, LINK = 3, 2, "orders", "west-east"
+FETCHERS = 3  # where the source dials
 TIMEOUT_S = 120
 SEGMENT_BYTES, RECORD_BYTES = 1 << 20, 2_000  # so that there are sealed segments
 GROUPS = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
@@ -27,6 +29,7 @@ class LinkedRegions:
     def __init__(self, directory: Path) -> None:
         self.west = Members(directory / "west", NODES)
         self.east = Members(directory / "east", NODES, "east")
+        self.source_dials = False
 
     def up(self) -> None:
         for region in (self.west, self.east):
@@ -39,6 +42,7 @@ class LinkedRegions:
             region.down()
 
     def link(self, *, source_dials: bool) -> None:
+        self.source_dials = source_dials
         create_topic(
             self.west.bootstrap,
             TOPIC,
@@ -64,7 +68,8 @@ class LinkedRegions:
                 "--secret",
                 made["secret"],
             )
-            causeway("link", "create", LINK, *there, *here, timeout=TIMEOUT_S)
+            several = ("--config", f"num.cluster.link.fetchers={FETCHERS}")
+            causeway("link", "create", LINK, *there, *here, *several, timeout=TIMEOUT_S)
             self.wait_until(lambda: self.run("link", "describe", LINK)["link_state"] == "ACTIVE")
         self.run("mirror", "create", TOPIC, "--link", LINK)
         self.east.wait_in_sync(TOPIC, PARTITIONS)
@@ -79,6 +84,22 @@ class LinkedRegions:
     def _held(self) -> dict[int, int]:
         lags = self.run("mirror", "describe", TOPIC)["mirror_lags"]
         return {one["partition"]: one["local_log_end_offset"] for one in lags}
+
+    def streams(self) -> Counter[tuple[int, int]]:
+        """Those of the link that stand, by node of west and node of east."""
+        found: Counter[tuple[int, int]] = Counter()
+        at = {port: node for node in self.east.ids for port in self.east.listens(node)}
+        for west in self.west.ids:
+            for _, port in self.west.connections(west):
+                found.update([(west, at[port])] if port in at else [])
+        return found
+
+    def sharing(self) -> set[tuple[int, int]]:
+        """Nodes of west and of east of which one mirrors what the other leads."""
+        return {
+            (self.west.leader(TOPIC, each), self.east.leader(TOPIC, each))
+            for each in range(PARTITIONS)
+        }
 
     def wait_until(self, is_so: Callable[[], bool]) -> None:
         deadline = time.monotonic() + TIMEOUT_S
@@ -131,11 +152,24 @@ def test_all_replicas_of_both_regions_are_equal_after_leaders_were_killed(
     regions.wait_caught_up(ends(found))
     for region in (regions.west, regions.east):
         region.wait_in_sync(TOPIC, PARTITIONS)
+    if regions.source_dials:
+        regions.wait_until(lambda: has_streams_of_use(regions))
     regions.down()
     for partition in range(PARTITIONS):
         first, *others = segments(regions.west, partition) + segments(regions.east, partition)
         assert all(other == first for other in others)
     regions.up()
+
+
+def has_streams_of_use(regions: LinkedRegions) -> bool:
+    """Nodes that share partitions have all the link's streams. Of the others each node of west has one to the
+    coordinator of the link, and each node of east is reached."""
+    streams, sharing = regions.streams(), regions.sharing()
+    others = {pair: count for pair, count in streams.items() if pair not in sharing}
+    is_shared = all(streams[pair] == FETCHERS for pair in sharing)
+    reached = {east for _, east in streams} == set(regions.east.ids)
+    is_little = set(others.values()) <= {1} and len(others) <= 2 * NODES - 1
+    return is_shared and reached and is_little
 
 
 def test_the_link_follows_while_nodes_stay_away(regions: LinkedRegions, ledger: Ledger) -> None:

@@ -130,8 +130,9 @@ class Bounces:
         found: dict[Place, bytes] = {}
         for topic in TOPICS:
             held = read_all(self.area.west.bootstrap, topic, PARTITIONS, bytes)
-            ends = Counter(partition for partition, _ in held)
-            self.area.east.wait_caught_up(topic, dict(ends))
+            counts = Counter(partition for partition, _ in held)
+            ends = {index: counts[index] for index in range(PARTITIONS)}
+            self.area.east.wait_caught_up(topic, ends)
             found |= {(topic, *place): value for place, value in held.items()}
         return found
 

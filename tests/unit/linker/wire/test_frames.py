@@ -107,6 +107,11 @@ OTHERS = st.one_of(
         st.builds(frames.SegmentPosition, OFFSETS, OFFSETS),
     ),
     st.builds(frames.Unsubscribe, UINT),
+    st.builds(
+        frames.WantedStreams,
+        st.lists(INT32, max_size=3).map(tuple),
+        st.lists(INT32, max_size=3).map(tuple),
+    ),
     st.builds(frames.Agreed, UINT, OFFSETS, EPOCHS, STANDINGS, SIGNED, OFFSETS, OFFSETS),
     st.builds(frames.Declined, UINT, st.sampled_from(MirrorError), TEXT, OFFSETS),
     st.builds(
