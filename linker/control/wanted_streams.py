@@ -7,9 +7,8 @@ from brokers.ids import BrokerId, Instant
 from linker.control.source_brokers import Fetcher
 from linker.frames import WantedStreams
 
-LINGER_MS: Final = (
-    5_000  # a stream that nobody wants any more stays for so long: a leader may come back
-)
+# A stream that nobody wants any more stays for so long: a leader may come back.
+LINGER_MS: Final = 5_000
 
 
 class WantedByDestination:
