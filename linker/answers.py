@@ -97,6 +97,37 @@ def total_lag(lags: Sequence[PartitionLag]) -> TotalLag:
     )
 
 
+class TransitionStep(Enum):
+    """How far a transition of a mirror topic is. From HANDING_OVER on, and in TRUNCATING, nothing leads back."""
+
+    FENCING = "FENCING"  # of a reversal: the source's topic becomes read-only
+    PROVING = "PROVING"  # the mirror gets what it lacks
+    CUTTING = "CUTTING"  # nothing more is placed; the ends of the logs are found
+    HANDING_OVER = "HANDING_OVER"  # the cut is written
+    AWAITING_CUT = "AWAITING_CUT"  # of the source of a reversal: the other region cuts its mirror, or takes it back
+    COMPARING = "COMPARING"  # of a restore: the histories
+    SEALING = "SEALING"  # orphan tails
+    TRUNCATING = "TRUNCATING"
+    WITHDRAWING = (
+        "WITHDRAWING"  # of a reversal that was taken back: the source's topic is read-only still
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transition:
+    """What a mirror topic is in the middle of. `verb` is as operators write it, or withdraw; `since` is when it was
+    asked for, or began here. `gives_up_at`: by the clock of who began it; 0 where it does not give up by itself."""
+
+    verb: str
+    step: TransitionStep
+    since: Instant
+    waits_for: str
+    can_be_cancelled: bool
+    gives_up_at: Instant = 0
+    asked_by: str = ""
+    why: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorDescription:
     record: MirrorRecord
@@ -105,6 +136,7 @@ class MirrorDescription:
     lags: tuple[PartitionLag, ...]
     holes: tuple[Hole, ...]
     hint: str = ""
+    transition: Transition | None = None
 
 
 @dataclass(frozen=True, slots=True)

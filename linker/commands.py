@@ -86,6 +86,7 @@ class ListMirrors:
 
     link: str = ""
     state: str = ""
+    in_transition: bool = False  # only those that are in the middle of something
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +98,9 @@ class DescribeMirror:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeMirrors:
-    """-> `Topics`. `verb` is pause, resume, promote, failover, reverse-and-start or reverse-and-pause.
+    """-> `Topics`. `verb` is pause, resume, promote, failover, reverse-and-start, reverse-and-pause or cancel.
 
-    No topic means all of the link's live ones.
+    No topic means all of the link's live ones; of cancel, those that are in the middle of something.
     """
 
     verb: str

@@ -62,7 +62,7 @@ class Administration:
         self._work = SlicedWork(region)
         self._links = LinkAdministration(region, registry)
         self._mirrors = MirrorAdministration(region, registry)
-        self._changes = MirrorChanges(registry)
+        self._changes = MirrorChanges(region, registry)
         self._restores = RestoreAdministration(region, registry)
 
     def ask(self, command: Command, respond: Respond, now: Instant) -> Effects:

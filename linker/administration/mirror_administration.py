@@ -103,6 +103,8 @@ class MirrorAdministration:
             found += self._orphans()
         if command.state:
             found = [one for one in found if one.shown.value == command.state.upper()]
+        if command.in_transition:
+            found = [one for one in found if one.transition is not None]
         return Mirrors(tuple(found))
 
     def _orphans(self) -> Sequence[MirrorDescription]:

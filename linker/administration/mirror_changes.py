@@ -1,4 +1,4 @@
-"""Pauses, resumes, promotes, fails over and reverses mirror topics."""
+"""Pauses, resumes, promotes, fails over and reverses mirror topics, and cancels what they are in the middle of."""
 
 from dataclasses import replace
 from functools import partial
@@ -17,15 +17,17 @@ from linker.administration.registry import (
     not_allowed,
     result,
 )
-from linker.answers import Topics
+from linker.answers import TopicResult, Topics
 from linker.commands import ChangeMirrors
+from linker.control.cancelling import UNDER_WAY, Cancelling, why_not
+from linker.control.cancelling import VERB as CANCEL
 from linker.control.cluster_link import ClusterLink
 from linker.control.failover import PROMOTE_TIMEOUT_MS, Answered
 from linker.control.mirror_refusals import changed_meanwhile
 from linker.control.mirror_topic import MirrorTopic
 from linker.records.mirror_record import Asked, CutKind, verb_of
 from linker.records.mirror_state import LIVE, TRANSITIONS, MirrorTrigger
-from linker.region_client import Effects
+from linker.region_client import Effects, RegionClient
 
 _TRIGGERS: Final = {
     "pause": MirrorTrigger.PAUSE,
@@ -34,6 +36,7 @@ _TRIGGERS: Final = {
     "failover": MirrorTrigger.FAILOVER,
     "reverse-and-start": MirrorTrigger.REVERSE,
     "reverse-and-pause": MirrorTrigger.REVERSE,
+    CANCEL: MirrorTrigger.CANCEL,
 }
 _PROVEN: Final = {verb_of(kind): kind for kind in CutKind if kind.is_proven}
 
@@ -41,23 +44,24 @@ _PROVEN: Final = {verb_of(kind): kind for kind in CutKind if kind.is_proven}
 class MirrorChanges:
     """One per region. A command is answered through `respond`, once, or raises LinkRefusal."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, region: RegionClient, registry: Registry) -> None:
+        self._region = region
         self._registry = registry
 
     def change(self, command: ChangeMirrors, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.link)
         trigger = _TRIGGERS[command.verb]
+        states = UNDER_WAY if command.verb == CANCEL else LIVE
         names = command.topics or tuple(
-            sorted(topic for topic, one in link.mirrors.items() if one.record.state in LIVE)
+            sorted(topic for topic, one in link.mirrors.items() if one.record.state in states)
         )
         mirrors = [find_mirror(link, topic) for topic in dict.fromkeys(names)]
         if trigger is MirrorTrigger.REVERSE:
             check_reversible(link)
         if command.validate_only:
-            results = [
-                result(mirror, not_allowed(mirror, trigger, command.verb)) for mirror in mirrors
-            ]
-            return respond(Topics(tuple(results)), now)
+            return respond(
+                Topics(tuple(_check(each, trigger, command.verb) for each in mirrors)), now
+            )
         timeout_ms = command.timeout_ms or PROMOTE_TIMEOUT_MS
         asked = Asked(f"{link.name}@{now}", now, command.asked_by, command.why)
         changes = [
@@ -75,6 +79,10 @@ class MirrorChanges:
         timeout_ms: int,
         asked: Asked,
     ) -> Change:
+        if verb == CANCEL:
+            return lambda answered, now: Cancelling(self._region, mirror, asked, answered).begin(
+                now
+            )
         if trigger is MirrorTrigger.FAILOVER:
             return partial(link.failover, mirror.topic, asked)
         if verb in _PROVEN:
@@ -103,3 +111,9 @@ class MirrorChanges:
         reason = mirror.record.reason if target is mirror.record.state else ""
         record = replace(mirror.record, state=target, since=since, reason=reason)
         return mirror.change(record, written)
+
+
+def _check(mirror: MirrorTopic, trigger: MirrorTrigger, verb: str) -> TopicResult:
+    if verb == CANCEL:
+        return result(mirror, why_not(mirror.record))
+    return result(mirror, not_allowed(mirror, trigger, verb))

@@ -5,21 +5,23 @@ from collections import Counter
 from brokers.ids import Instant, TopicPartition
 from brokers.region import MirrorPartitionStatus
 from linker.administration.registry import AnyLink
+from linker.administration.transitions import transition_of
 from linker.answers import (
     LinkDescription,
     MirrorDescription,
     PartitionLag,
     Task,
     TotalLag,
+    Transition,
     total_lag,
 )
+from linker.control.cancelling import STOPPING
 from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_link import SourceLink
 from linker.errors import LINK_HINTS, MIRROR_HINTS, TaskError, TaskState
 from linker.records import hole_ledger
 from linker.records.link_state import LinkState
-from linker.records.mirror_record import verb_of
 from linker.records.mirror_state import CATEGORIES, LIVE, RESTORING, SHOWN, Category, MirrorState
 from linker.region_client import RegionClient
 
@@ -99,27 +101,28 @@ def describe_mirror(
     region: RegionClient, link: ClusterLink, mirror: MirrorTopic, now: Instant
 ) -> MirrorDescription:
     record = mirror.record
-    reason = record.reason
-    is_stopping = record.state in (MirrorState.PENDING_STOPPED, MirrorState.PENDING_SYNCHRONIZE)
-    if is_stopping and record.cut is None:
-        verb = verb_of(record.stop) if record.stop is not None else "stop"
-        reason = f"{verb}: {link.promotion_waits_for(mirror.topic, now)}"
-    elif record.state is MirrorState.PENDING_MIRROR:
-        waits_for = link.reversal_waits_for(mirror.topic)
-        reason = f"{reason}; {waits_for}" if waits_for else reason
-    elif record.state in RESTORING:
-        reason = f"truncate-and-restore: {link.restore_waits_for(mirror.topic)}"
-    elif record.state in LIVE and not reason:
-        reason = mirror.config_trouble or link.because
+    transition = transition_of(region, link, mirror, now)
     lags = [partition_lag(link, mirror, index, now) for index in range(mirror.partition_count)]
     return MirrorDescription(
         record=record,
         shown=shown_state(link, mirror),
-        reason=reason,
+        reason=_reason(link, mirror, transition),
         lags=tuple(lags) if record.state in LIVE else (),
         holes=tuple(hole_ledger.in_order(region.holes.of(region.view.image, mirror.topic))),
         hint=MIRROR_HINTS[record.error],
+        transition=transition,
     )
+
+
+def _reason(link: ClusterLink, mirror: MirrorTopic, transition: Transition | None) -> str:
+    record, waits_for = mirror.record, transition.waits_for if transition is not None else ""
+    if record.state in (*STOPPING, *RESTORING) and record.cut is None and transition is not None:
+        return f"{transition.verb}: {waits_for}"
+    if record.state is MirrorState.PENDING_MIRROR:
+        return f"{record.reason}; {waits_for}" if waits_for else record.reason
+    if record.state in LIVE and not record.reason:
+        return mirror.config_trouble or link.because
+    return record.reason
 
 
 def partition_lag(link: ClusterLink, mirror: MirrorTopic, index: int, now: Instant) -> PartitionLag:

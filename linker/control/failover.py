@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
-from linker.control import mirror_cut, reversing
+from linker.control import cancelling, mirror_cut, reversing
 from linker.control.failover_phases import (
     CUTTING,
     FailoverPhase,
@@ -160,7 +160,7 @@ class MirrorFailover:
         if record.state not in (MirrorState.PENDING_STOPPED, MirrorState.PENDING_SYNCHRONIZE):
             was_cutting = self._progress.phase in CUTTING
             effects = self.go(FailoverTrigger.NOTHING_FOUND, now)
-            return effects + (self._answer(overtaken(self._mirror), now) if was_cutting else [])
+            return effects + (self._follow_again(now) if was_cutting else [])
         if record.cut is not None:
             return self.go(FailoverTrigger.CUT_FOUND, now)
         if self._progress.phase is FailoverPhase.IDLE:
@@ -171,6 +171,11 @@ class MirrorFailover:
             return self.go(FailoverTrigger.HALT_FOUND, now)
         effects = self.go(FailoverTrigger.PROMOTION_FOUND, now)
         return effects + (self.go(FailoverTrigger.FENCED, now) if record.is_provable else [])
+
+    def _follow_again(self, now: Instant) -> Effects:
+        """It was cancelled: what was halted goes on, and whoever waits for it is told."""
+        effects = self._mirror.refresh(now) + self._mirror.follow(now)
+        return effects + self._answer(overtaken(self._mirror), now)
 
     def link_opened(self, now: Instant) -> Effects:
         return self.go(FailoverTrigger.LINK_OPENED, now)
@@ -237,6 +242,7 @@ class MirrorFailover:
             stop=self._kind,
             halted=True,
             known=mirror_cut.source_ends(mirror, self._reports, now),
+            before=None if self._kind.is_proven else cancelling.before_failover(mirror.record),
             reason=verb_of(self._kind),
             asked=mirror.record.asked if self._kind.is_proven else self._asked,
         )
@@ -303,6 +309,7 @@ class MirrorFailover:
             stop=self._kind,
             stop_by=0,
             generation=mirror.record.generation + (not self._kind.is_reversal),
+            before=None,
             cut=mirror_cut.cut_of(mirror, self._reports, self._kind, now),
         )
         return mirror.change(record, self._progress.in_this_phase(self._on_cut_refused))

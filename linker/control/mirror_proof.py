@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from brokers.errors import Refusal
 from brokers.ids import Instant
-from linker.control import mirror_cut, reversing
+from linker.control import cancelling, mirror_cut, reversing
 from linker.control.failover_phases import (
     PROVING,
     FailoverPhase,
@@ -161,20 +161,10 @@ class MirrorProof:
         self._host.set_timer(now + self._reports.pace.pause(CHECK_MS), self.check)
 
     def give_up(self, why: str, now: Instant, code: str = "TIMEOUT_ERROR") -> Effects:
-        """The generation of a reversal ends with it: what the source did for it is of the past."""
         mirror, kind = self._mirror, self._mirror.record.stop or CutKind.PROMOTE
-        record = replace(
-            mirror.record,
-            state=TRANSITIONS[mirror.record.state, MirrorTrigger.GIVE_UP],
-            since=now,
-            stop=None,
-            generation=mirror.record.generation + kind.is_reversal,
-            stop_by=0,
-            fenced_at=-1,
-            halted=False,
-            known=(),
-            reason="",
-        ).with_error(TransitionError(now, code, f"{verb_of(kind)} gave up: {why}"))
+        target = TRANSITIONS[mirror.record.state, MirrorTrigger.GIVE_UP]
+        error = TransitionError(now, code, f"{verb_of(kind)} gave up: {why}")
+        record = cancelling.taken_back(mirror.record, target, error)
         effects = self._host.go(FailoverTrigger.TOO_LATE, now)
         given_up = self._progress.in_this_phase(self._on_given_up)
         return [*effects, *mirror.change(record, given_up)]

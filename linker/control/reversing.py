@@ -4,7 +4,7 @@ Each stream that opens brings all that is pending to the source, so what a crash
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import MirrorTopic
@@ -20,6 +20,8 @@ from linker.frames import (
 from linker.protocol_versions import REVERSES_FROM
 from linker.records.mirror_record import CutKind, MirrorRecord
 from linker.region_client import Effects, RegionClient
+
+NOT_TAKEN_BACK: Final = "the source has not taken its topic back yet"
 
 Notice: TypeAlias = ReversedTopic | WithdrawnReversal
 
@@ -52,6 +54,16 @@ def lost_fence(region: RegionClient, mirror: MirrorTopic) -> str:
     if is_older or is_fenced(region, mirror):
         return ""
     return "the source has taken its topic back"
+
+
+def unheard_withdrawal(region: RegionClient, mirror: MirrorTopic) -> Former | None:
+    """The reversal that was taken back here, for which the source's topic is still read-only, as far as is known."""
+    topic = region.view.image.topics_by_name.get(mirror.topic)
+    reversing = mirror.source_state.reversing if mirror.source_state is not None else None
+    if topic is None or reversing is None:
+        return None
+    is_own = reversing[:2] == (region.view.cluster_id, topic.id.bytes)
+    return reversing if is_own and _is_given_up(mirror.record, reversing) else None
 
 
 class Reversing:
@@ -107,12 +119,11 @@ class Reversing:
                 record.stop is CutKind.REVERSE_AND_PAUSE,
                 mirror.version,
             )
-        reversing = mirror.source_state.reversing if mirror.source_state is not None else None
-        own = (self._region.view.cluster_id, topic.id.bytes)
-        if reversing is None or reversing[:2] != own or not _is_given_up(record, reversing):
+        unheard = unheard_withdrawal(self._region, mirror)
+        if unheard is None:
             return None
         return WithdrawnReversal(
-            record.source_topic, record.source_topic_id.bytes, reversing.generation
+            record.source_topic, record.source_topic_id.bytes, unheard.generation
         )
 
 

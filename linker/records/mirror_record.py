@@ -84,6 +84,13 @@ class Asked(NamedTuple):
     why: str
 
 
+class Before(NamedTuple):
+    """What a mirror was before a failover of it, and is again if that is cancelled."""
+
+    state: MirrorState
+    reason: str
+
+
 class TailReader(NamedTuple):
     """A group that has read beyond what a restored topic has in common with its source: all below `offset`."""
 
@@ -135,7 +142,8 @@ class MirrorRecord:
     or reversal; in PENDING_MIRROR, `stop` is the reversal. `fenced_at`: the offset of the source's metadata log from
     which on no producer writes its topic, -1 before that. A reversal is of the generation in which it begins, in both
     regions. From the time that `halted` is written, no broker places anything of the source, so that the ends can be
-    known; `known` has what was known of the source then, by partition. `cut` has the ends. `restore` has the ends of
+    known; `known` has what was known of the source then, by partition; `before`, of a failover, is what a cancel leads
+    back to, and None where nothing does. `cut` has the ends. `restore` has the ends of
     what a restored topic had in common with its source, by partition, once all are known. `spec` is for the creation of
     the topic, which may be late.
     """
@@ -156,6 +164,7 @@ class MirrorRecord:
     known_at: Offset = 0
     halted: bool = False
     known: tuple[SourceEnd, ...] = ()
+    before: Before | None = None
     cut: Cut | None = None
     transition_errors: tuple[TransitionError, ...] = ()
     holes_shown: Mapping[int, Offset] = field(default_factory=dict)
@@ -209,6 +218,7 @@ class MirrorRecord:
             fenced_at=-1,
             halted=False,
             known=(),
+            before=None,
             restore=(),
             readers=(),
         )
@@ -236,6 +246,7 @@ class MirrorRecord:
                 "known_at": self.known_at,
                 "halted": self.halted,
                 "known": self.known,
+                "before": [self.before.state.value, self.before.reason] if self.before else None,
                 "cut": _encode_cut(self.cut),
                 "transition_errors": [
                     [one.at, one.code, one.because] for one in self.transition_errors
@@ -270,6 +281,7 @@ def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
         known_at=int(fields.get("known_at", 0)),
         halted=bool(fields.get("halted", False)),
         known=tuple(SourceEnd(*one) for one in fields.get("known", ())),
+        before=_decode_before(fields.get("before")),
         cut=_decode_cut(fields["cut"]),
         transition_errors=tuple(TransitionError(*one) for one in fields["transition_errors"]),
         holes_shown={int(index): int(offset) for index, offset in fields.get("holes_shown", ())},
@@ -279,6 +291,13 @@ def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
         readers=tuple(TailReader(*one) for one in fields.get("readers", ())),
         asked=Asked(*fields["asked"]) if fields.get("asked") else None,
     )
+
+
+def _decode_before(fields: Any) -> Before | None:
+    if not fields:
+        return None
+    state, reason = fields
+    return Before(MirrorState(state), str(reason))
 
 
 def _encode_cut(cut: Cut | None) -> Any:

@@ -56,6 +56,9 @@ class MirrorTrigger(Enum):
     MIRROR = "reversal: the other region has taken the topic over"
     MIRROR_PAUSED = "reversal: the same, and the mirror begins paused"
     GIVE_UP = "the proof for promote did not come in time"
+    CANCEL = "cancel, before the cut"
+    CANCEL_PAUSED = "the same of a failover of a mirror that was paused"
+    CANCEL_FAILED = "the same of a failover of a mirror that had failed"
     CUT = "the cut is made"
     RESTORE = "truncate-and-restore"
     SEALED = "every orphan tail is sealed"
@@ -77,7 +80,11 @@ TRANSITIONS: Final[Mapping[tuple[MirrorState, MirrorTrigger], MirrorState]] = {
     (MirrorState.FAILED, MirrorTrigger.FAILOVER): MirrorState.PENDING_STOPPED,
     (MirrorState.PENDING_STOPPED, MirrorTrigger.FAILOVER): MirrorState.PENDING_STOPPED,
     (MirrorState.PENDING_STOPPED, MirrorTrigger.GIVE_UP): MirrorState.ACTIVE,
+    (MirrorState.PENDING_STOPPED, MirrorTrigger.CANCEL): MirrorState.ACTIVE,
+    (MirrorState.PENDING_STOPPED, MirrorTrigger.CANCEL_PAUSED): MirrorState.PAUSED,
+    (MirrorState.PENDING_STOPPED, MirrorTrigger.CANCEL_FAILED): MirrorState.FAILED,
     (MirrorState.ACTIVE, MirrorTrigger.REVERSE): MirrorState.PENDING_SYNCHRONIZE,
+    (MirrorState.PENDING_SYNCHRONIZE, MirrorTrigger.CANCEL): MirrorState.ACTIVE,
     (MirrorState.PENDING_SYNCHRONIZE, MirrorTrigger.GIVE_UP): MirrorState.ACTIVE,
     (MirrorState.PENDING_SYNCHRONIZE, MirrorTrigger.FAIL): MirrorState.FAILED,
     (MirrorState.PENDING_SYNCHRONIZE, MirrorTrigger.FAILOVER): MirrorState.PENDING_STOPPED,

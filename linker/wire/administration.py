@@ -132,7 +132,7 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
     ),
     "ListMirrors": (
         pb.ListMirrorsRequest,
-        lambda m: ListMirrors(m.link_name, m.mirror_status),
+        lambda m: ListMirrors(m.link_name, m.mirror_status, m.in_transition),
         pb.MirrorsReply,
     ),
     "DescribeMirror": (
@@ -154,6 +154,7 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
         pb.TopicsReply,
     ),
     "FailoverMirrors": (pb.MirrorsRequest, _change("failover"), pb.TopicsReply),
+    "CancelMirrors": (pb.MirrorsRequest, _change("cancel"), pb.TopicsReply),
     "TruncateAndRestoreMirrors": (
         pb.MirrorsRequest,
         lambda m: RestoreMirrors(

@@ -29,6 +29,7 @@ from linker.answers import (
     TopicForecast,
     TopicResult,
     Topics,
+    Transition,
     total_lag,
 )
 from linker.errors import LinkRefusal
@@ -215,6 +216,7 @@ def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
         origin_lag_ms=lag.origin_milliseconds,
         holes=[_hole(hole) for hole in mirror.holes],
         hint=mirror.hint,
+        transition=_transition(mirror.transition) if mirror.transition is not None else None,
         cut=_cut(record.cut) if record.cut is not None else None,
         state_transition_errors=[
             pb.TransitionError(at_ms=one.at, code=one.code, message=one.because)
@@ -228,6 +230,19 @@ def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
             )
             for index, one in enumerate(record.restore)
         ],
+    )
+
+
+def _transition(transition: Transition) -> pb.Transition:
+    return pb.Transition(
+        verb=transition.verb,
+        step=transition.step.value,
+        since_ms=transition.since,
+        waits_for=transition.waits_for,
+        can_be_cancelled=transition.can_be_cancelled,
+        gives_up_at_ms=transition.gives_up_at,
+        asked_by=transition.asked_by,
+        reason=transition.why,
     )
 
 

@@ -114,12 +114,14 @@ class CreateMirrorRequest(_message.Message):
     def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., configs: _Optional[_Mapping[str, str]] = ..., validate_only: _Optional[bool] = ..., replication_factor: _Optional[int] = ...) -> None: ...
 
 class ListMirrorsRequest(_message.Message):
-    __slots__ = ("link_name", "mirror_status")
+    __slots__ = ("link_name", "mirror_status", "in_transition")
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     MIRROR_STATUS_FIELD_NUMBER: _ClassVar[int]
+    IN_TRANSITION_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     mirror_status: str
-    def __init__(self, link_name: _Optional[str] = ..., mirror_status: _Optional[str] = ...) -> None: ...
+    in_transition: bool
+    def __init__(self, link_name: _Optional[str] = ..., mirror_status: _Optional[str] = ..., in_transition: _Optional[bool] = ...) -> None: ...
 
 class DescribeMirrorRequest(_message.Message):
     __slots__ = ("mirror_topic",)
@@ -403,7 +405,7 @@ class TransitionError(_message.Message):
     def __init__(self, at_ms: _Optional[int] = ..., code: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class MirrorDescription(_message.Message):
-    __slots__ = ("link_name", "mirror_topic", "source_topic", "mirror_status", "mirror_topic_error", "reason", "state_time_ms", "num_partitions", "generation", "mirror_lags", "holes", "cut", "state_transition_errors", "source_topic_id", "hint", "restored_partitions", "lag", "lag_bytes", "lag_ms", "origin_lag_ms")
+    __slots__ = ("link_name", "mirror_topic", "source_topic", "mirror_status", "mirror_topic_error", "reason", "state_time_ms", "num_partitions", "generation", "mirror_lags", "holes", "cut", "state_transition_errors", "source_topic_id", "hint", "restored_partitions", "lag", "lag_bytes", "lag_ms", "origin_lag_ms", "transition")
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     MIRROR_TOPIC_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOPIC_FIELD_NUMBER: _ClassVar[int]
@@ -424,6 +426,7 @@ class MirrorDescription(_message.Message):
     LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
     LAG_MS_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_LAG_MS_FIELD_NUMBER: _ClassVar[int]
+    TRANSITION_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     mirror_topic: str
     source_topic: str
@@ -444,7 +447,28 @@ class MirrorDescription(_message.Message):
     lag_bytes: int
     lag_ms: int
     origin_lag_ms: int
-    def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., mirror_status: _Optional[str] = ..., mirror_topic_error: _Optional[str] = ..., reason: _Optional[str] = ..., state_time_ms: _Optional[int] = ..., num_partitions: _Optional[int] = ..., generation: _Optional[int] = ..., mirror_lags: _Optional[_Iterable[_Union[MirrorLag, _Mapping]]] = ..., holes: _Optional[_Iterable[_Union[Hole, _Mapping]]] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ..., state_transition_errors: _Optional[_Iterable[_Union[TransitionError, _Mapping]]] = ..., source_topic_id: _Optional[str] = ..., hint: _Optional[str] = ..., restored_partitions: _Optional[_Iterable[_Union[RestoredPartition, _Mapping]]] = ..., lag: _Optional[int] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ...) -> None: ...
+    transition: Transition
+    def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., mirror_status: _Optional[str] = ..., mirror_topic_error: _Optional[str] = ..., reason: _Optional[str] = ..., state_time_ms: _Optional[int] = ..., num_partitions: _Optional[int] = ..., generation: _Optional[int] = ..., mirror_lags: _Optional[_Iterable[_Union[MirrorLag, _Mapping]]] = ..., holes: _Optional[_Iterable[_Union[Hole, _Mapping]]] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ..., state_transition_errors: _Optional[_Iterable[_Union[TransitionError, _Mapping]]] = ..., source_topic_id: _Optional[str] = ..., hint: _Optional[str] = ..., restored_partitions: _Optional[_Iterable[_Union[RestoredPartition, _Mapping]]] = ..., lag: _Optional[int] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ..., transition: _Optional[_Union[Transition, _Mapping]] = ...) -> None: ...
+
+class Transition(_message.Message):
+    __slots__ = ("verb", "step", "since_ms", "waits_for", "can_be_cancelled", "gives_up_at_ms", "asked_by", "reason")
+    VERB_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    SINCE_MS_FIELD_NUMBER: _ClassVar[int]
+    WAITS_FOR_FIELD_NUMBER: _ClassVar[int]
+    CAN_BE_CANCELLED_FIELD_NUMBER: _ClassVar[int]
+    GIVES_UP_AT_MS_FIELD_NUMBER: _ClassVar[int]
+    ASKED_BY_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    verb: str
+    step: str
+    since_ms: int
+    waits_for: str
+    can_be_cancelled: bool
+    gives_up_at_ms: int
+    asked_by: str
+    reason: str
+    def __init__(self, verb: _Optional[str] = ..., step: _Optional[str] = ..., since_ms: _Optional[int] = ..., waits_for: _Optional[str] = ..., can_be_cancelled: _Optional[bool] = ..., gives_up_at_ms: _Optional[int] = ..., asked_by: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class RestoredPartition(_message.Message):
     __slots__ = ("partition", "offset_truncated_to", "messages_truncated")

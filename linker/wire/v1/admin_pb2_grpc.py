@@ -114,6 +114,11 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.PromoteMirrorsRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
                 _registered_method=True)
+        self.CancelMirrors = channel.unary_unary(
+                '/linker.wire.v1.Admin/CancelMirrors',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
+                _registered_method=True)
         self.TruncateAndRestoreMirrors = channel.unary_unary(
                 '/linker.wire.v1.Admin/TruncateAndRestoreMirrors',
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.SerializeToString,
@@ -285,6 +290,12 @@ class AdminServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ReverseAndPauseMirrors(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CancelMirrors(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -464,6 +475,11 @@ def add_AdminServicer_to_server(servicer, server):
             'ReverseAndPauseMirrors': grpc.unary_unary_rpc_method_handler(
                     servicer.ReverseAndPauseMirrors,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.PromoteMirrorsRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.SerializeToString,
+            ),
+            'CancelMirrors': grpc.unary_unary_rpc_method_handler(
+                    servicer.CancelMirrors,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.SerializeToString,
             ),
             'TruncateAndRestoreMirrors': grpc.unary_unary_rpc_method_handler(
@@ -973,6 +989,33 @@ class Admin:
             target,
             '/linker.wire.v1.Admin/ReverseAndPauseMirrors',
             linker_dot_wire_dot_v1_dot_admin__pb2.PromoteMirrorsRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CancelMirrors(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/CancelMirrors',
+            linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
             options,
             channel_credentials,

@@ -112,6 +112,7 @@ def test_a_dry_run_at_the_source_changes_nothing(world: World, command: Any) -> 
         (DeleteLink(name=LINK, validate_only=True), "CLUSTER_LINK_IN_USE"),
         (change("promote", "paused"), "INVALID_REQUEST"),
         (change("failover", "stopped"), "INVALID_REQUEST"),
+        (change("cancel", "running"), "INVALID_REQUEST"),
         (change("reverse-and-start", "running"), "INVALID_REQUEST"),
         (RestoreMirrors(LINK, ("stopped",), validate_only=True), "REMOTE_MIRROR_NOT_FOUND_ERROR"),
         (SetLinkSecret(LINK, validate_only=True), "INVALID_REQUEST"),

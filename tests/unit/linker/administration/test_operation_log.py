@@ -90,6 +90,7 @@ CHANGES: tuple[Any, ...] = (
     (SetLinkSecret("l", "hidden"), LINKS, "SetLinkSecret", [("link", "l")], ""),
     (ChangeMirrors(verb="failover", link="l", why="gone"), SOME, "FailoverMirrors", [("mirror", "a")], "gone"),
     (ChangeMirrors(verb="reverse-and-start", link="l"), SOME, "ReverseAndStartMirrors", [("mirror", "a")], ""),
+    (ChangeMirrors(verb="cancel", link="l", why="not now"), SOME, "CancelMirrors", [("mirror", "a")], "not now"),
     (RestoreMirrors("l", ("a", "b")), SOME, "TruncateAndRestoreMirrors", [("mirror", "a")], ""),
     (DropRetentionHolds(link="l", topics=("a",)), LINKS, "DropRetentionHolds", [("link", "l"), ("topic", "a")], ""),
     (UnfenceTopics(("a", "b")), SOME, "UnfenceTopics", [("topic", "a")], ""),

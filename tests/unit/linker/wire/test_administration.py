@@ -142,6 +142,11 @@ REQUESTS: list[tuple[str, Any, Any]] = [
         RestoreMirrors("l", ("a",), validate_only=True),
     ),
     (
+        "CancelMirrors",
+        pb.MirrorsRequest(link_name="l", mirror_topics=["a"], validate_only=True, reason="why"),
+        ChangeMirrors(verb="cancel", link="l", topics=("a",), validate_only=True, why="why"),
+    ),
+    (
         "SetLinkSecret",
         pb.SetLinkSecretRequest(link_name="l", secret="s", validate_only=True),
         SetLinkSecret("l", "s", validate_only=True),
@@ -163,8 +168,8 @@ REQUESTS: list[tuple[str, Any, Any]] = [
     ),
     (
         "ListMirrors",
-        pb.ListMirrorsRequest(link_name="l", mirror_status="active"),
-        ListMirrors("l", "active"),
+        pb.ListMirrorsRequest(link_name="l", mirror_status="active", in_transition=True),
+        ListMirrors("l", "active", in_transition=True),
     ),
     ("DescribeMirror", pb.DescribeMirrorRequest(mirror_topic="t"), DescribeMirror("t")),
     *[
