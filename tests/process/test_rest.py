@@ -31,7 +31,7 @@ DOCUMENTED = {
         f"/links/{{link_name}}/mirrors:{verb}": {"post"}
         for verb in (
             "promote", "failover", "pause", "resume", "reverse-and-start-mirror",
-            "reverse-and-pause-mirror", "truncate-and-restore",
+            "reverse-and-pause-mirror", "cancel", "truncate-and-restore",
         )
     },
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""`causeway mirror pause|resume|promote|failover|reverse-and-start|reverse-and-pause`: changes of a mirror's state."""
+"""`causeway mirror pause|resume|promote|failover|reverse-and-start|reverse-and-pause|cancel`: changes of a mirror."""
 
 import time
 from typing import Any, Final
@@ -17,6 +17,7 @@ PENDING: Final = ("PENDING_STOPPED", "PENDING_SYNCHRONIZE")
 HINTS: Final = {
     "TIMEOUT_ERROR": "stop its producers and ask again, or fail it over",
     "CLUSTER_LINK_UNAVAILABLE": "ask again when the source answers; `causeway mirror failover` works without it",
+    "CANCELLED": "ask again when it is wanted",
     "REMOTE_LINK_NOT_FOUND_ERROR": "create the link in the other region, too (link.mode=BIDIRECTIONAL)",
 }
 POLL_SECONDS = 0.1
@@ -181,6 +182,33 @@ def failover(
     _change(region, "FailoverMirrors", request, as_json, FAILOVER_SECONDS)
 
 
+@click.command()
+@_changing
+@click.option(
+    "--reason",
+    default="",
+    help="Kept in the operator log (`causeway region history`) and shown by `describe`.",
+)
+@region_options
+def cancel(
+    region: RegionAdmin,
+    link_name: str,
+    topics: tuple[str, ...],
+    validate_only: bool,
+    reason: str,
+    as_json: bool,
+) -> None:
+    """Cancel what mirror TOPICS are in the middle of, until they are cut: a reversal, a promotion, or a failover.
+
+    They are what they were before, and so are their sources. Of --link alone, all that is under way. A reversal is
+    cancelled in the mirror's region; its source is read-only until the link has told it, which
+    `causeway mirror transitions` shows.
+    """
+    request = _request(region, link_name, topics, validate_only)
+    request.reason = reason
+    _change(region, "CancelMirrors", request, as_json, 60)
+
+
 def _reversal(verb: str, method: str, state: str) -> click.Command:
     """The command `verb`, after which the former source is `state`."""
 
@@ -211,14 +239,15 @@ def _reversal(verb: str, method: str, state: str) -> click.Command:
     command.help = (
         f"Make mirror TOPICS and their sources change places; the new mirrors are {state}.\n\n"
         "The source's topics become read-only; once the mirrors hold all of them, they are writable. Nothing is lost. "
-        "Both regions need a bidirectional link of this name. After --timeout-ms everything is as before."
+        "Both regions need a bidirectional link of this name. After --timeout-ms everything is as before, and so it is "
+        "after `causeway mirror cancel`."
     )
     return command
 
 
 reverse_and_start = _reversal("reverse-and-start", "ReverseAndStartMirrors", "ACTIVE")
 reverse_and_pause = _reversal("reverse-and-pause", "ReverseAndPauseMirrors", "PAUSED")
-CHANGES: Final = (pause, resume, promote, failover, reverse_and_start, reverse_and_pause)
+CHANGES: Final = (pause, resume, promote, failover, reverse_and_start, reverse_and_pause, cancel)
 
 
 def _show_results(topics: Any) -> None:

@@ -23,6 +23,7 @@ from federation.commands.link.region_admin import (
 )
 from federation.commands.link.restore import truncate_and_restore, unfence
 from federation.commands.link.times import instant
+from federation.commands.link.transitions import transition_text, transitions
 from federation.commands.lost.lost import lost
 from federation.commands.region.requests import PLACEMENT
 from federation.commands.watching import watch_option, watched
@@ -40,6 +41,7 @@ mirror.add_command(holes)
 mirror.add_command(forecast)
 mirror.add_command(decisions)
 mirror.add_command(lost)
+mirror.add_command(transitions)
 for each in CHANGES:
     mirror.add_command(each)
 mirror.add_command(truncate_and_restore)
@@ -187,6 +189,8 @@ def _show_mirror(found: Any) -> None:
         console.print(f"{found.mirror_topic_error}: {found.reason}")
     elif found.reason:
         console.print(found.reason)
+    if found.HasField("transition"):
+        console.print(transition_text(found.transition))
     if found.hint:
         console.print(f"Next: {found.hint}")
     if found.mirror_lags:

@@ -12,6 +12,7 @@ from linker.shell.rest.schemas import (
     LinkTaskError,
     MirrorData,
     MirrorLagData,
+    MirrorTransitionData,
     PartitionLevelTruncationData,
     ResourceMetadata,
 )
@@ -86,6 +87,20 @@ def mirror_data(
         mirror_topic_error=mirror.mirror_topic_error,
         state_time_ms=mirror.state_time_ms,
         mirror_state_transition_errors=errors if with_errors else None,
+        transition=_transition(mirror.transition) if mirror.HasField("transition") else None,
+    )
+
+
+def _transition(one: Any) -> MirrorTransitionData:
+    return MirrorTransitionData(
+        verb=one.verb,
+        step=one.step,
+        since_ms=one.since_ms,
+        waits_for=one.waits_for,
+        can_be_cancelled=one.can_be_cancelled,
+        gives_up_at_ms=one.gives_up_at_ms or None,
+        asked_by=one.asked_by,
+        reason=one.reason,
     )
 
 

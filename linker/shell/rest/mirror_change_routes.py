@@ -1,4 +1,4 @@
-"""`/links/{link}/mirrors:VERB`: promote, failover, pause, resume, the reversals, truncate-and-restore."""
+"""`/links/{link}/mirrors:VERB`: promote, failover, pause, resume, the reversals, cancel, truncate-and-restore."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -25,6 +25,7 @@ METHODS: Final = {
     "resume": ("ResumeMirrors", pb.MirrorsRequest),
     "reverse-and-start-mirror": ("ReverseAndStartMirrors", pb.PromoteMirrorsRequest),
     "reverse-and-pause-mirror": ("ReverseAndPauseMirrors", pb.PromoteMirrorsRequest),
+    "cancel": ("CancelMirrors", pb.MirrorsRequest),
 }
 RESTORE: Final = ("TruncateAndRestoreMirrors", pb.MirrorsRequest)
 COMPARED_SECONDS: Final = 30.0  # in which a restore says what it truncates

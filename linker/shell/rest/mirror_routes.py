@@ -25,21 +25,29 @@ class MirrorRoutes:
         add(path, self.create_mirror, methods=["POST"], status_code=201, response_model=MirrorData)
         add(one, self.describe_mirror, methods=["GET"], response_model=MirrorData)
 
-    async def list_all(self, http: Request, mirror_status: str = "") -> MirrorDataList:
-        """The mirror topics of every link, those in one state if it is given."""
-        return await self._list(http, "", mirror_status)
+    async def list_all(
+        self, http: Request, mirror_status: str = "", in_transition: bool = False
+    ) -> MirrorDataList:
+        """The mirror topics of every link, those in one state if it is given, or of those that are in transition."""
+        return await self._list(http, "", mirror_status, in_transition)
 
     async def list_mirrors(
-        self, http: Request, link_name: str, mirror_status: str = ""
+        self, http: Request, link_name: str, mirror_status: str = "", in_transition: bool = False
     ) -> MirrorDataList:
-        """The mirror topics of a link, those in one state if it is given."""
+        """The mirror topics of a link, those in one state if it is given, or of those that are in transition."""
         request = texts(lambda: pb.LinkRequest(link_name=link_name))
         await self._admin.ask(http, "DescribeLink", request)  # there is one
-        return await self._list(http, link_name, mirror_status)
+        return await self._list(http, link_name, mirror_status, in_transition)
 
-    async def _list(self, http: Request, link_name: str, mirror_status: str) -> MirrorDataList:
+    async def _list(
+        self, http: Request, link_name: str, mirror_status: str, in_transition: bool
+    ) -> MirrorDataList:
         request = texts(
-            lambda: pb.ListMirrorsRequest(link_name=link_name, mirror_status=mirror_status.upper())
+            lambda: pb.ListMirrorsRequest(
+                link_name=link_name,
+                mirror_status=mirror_status.upper(),
+                in_transition=in_transition,
+            )
         )
         reply = await self._admin.ask(http, "ListMirrors", request)
         data = [self._data(http, one) for one in reply.mirrors]

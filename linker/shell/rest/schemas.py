@@ -161,8 +161,21 @@ class MirrorLagData(BaseModel):
     last_source_fetch_offset: int
 
 
+class MirrorTransitionData(BaseModel):
+    """What a mirror topic is in the middle of: the verb that began it, its step, and what that waits for. Ours."""
+
+    verb: str
+    step: str
+    since_ms: int
+    waits_for: str
+    can_be_cancelled: bool
+    gives_up_at_ms: int | None = None
+    asked_by: str = ""
+    reason: str = ""
+
+
 class MirrorData(BaseModel):
-    """A mirror topic."""
+    """A mirror topic. `transition` is null where nothing is under way."""
 
     kind: Literal["KafkaMirrorData"] = "KafkaMirrorData"
     metadata: ResourceMetadata
@@ -175,6 +188,7 @@ class MirrorData(BaseModel):
     mirror_topic_error: str
     state_time_ms: int
     mirror_state_transition_errors: list[LinkTaskError] | None = None
+    transition: MirrorTransitionData | None = None
 
 
 class MirrorDataList(BaseModel):

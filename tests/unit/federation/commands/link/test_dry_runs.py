@@ -10,7 +10,7 @@ from federation.commands.orphans.orphans import orphans
 # `orphans export` writes files of the caller's, which it never replaces.
 READING = {
     "link": {"list", "describe", "drift", "holds"},
-    "mirror": {"list", "describe", "forecast", "holes", "decisions", "lost"},
+    "mirror": {"list", "describe", "forecast", "holes", "decisions", "lost", "transitions"},
     "orphans": {"list", "show", "export"},
 }
 

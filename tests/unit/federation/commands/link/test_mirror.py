@@ -120,7 +120,7 @@ def test_a_promotion_without_its_source_is_not_told_to_stop_producers(region: Re
     assert "producers" not in hint
 
 
-@pytest.mark.parametrize("verb", ["pause", "resume", "failover"])
+@pytest.mark.parametrize("verb", ["pause", "resume", "failover", "cancel"])
 def test_a_change_of_state_names_its_topics(region: RegionDouble, verb: str) -> None:
     region.replies[f"{verb.title()}Mirrors"] = [topics("SOME_STATE")]
     ran = region.run("mirror", verb, "orders", "--link", "we")
