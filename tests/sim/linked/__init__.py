@@ -7,7 +7,8 @@
   retention at the source
 - `rounds`: both in turns, with a group of `followers`; `unclean`: a source with `usurpers`, which loses records
 - `retention`: a source that removes what its mirror does not have yet, unless the link asks it to wait
-- `transitions`: every transition without faults; `steps`: a crash at one of its steps; `everywhere`: at each
+- `transitions`: every transition without faults; `steps`: a crash at one of its steps; `everywhere`: at each;
+  `cancellations`: begun and taken back
 - compacted topics: `--compacted` with these (`compacting_everywhere` of `scenario`)
 - `plants`: bugs that the simulator has to find
 """

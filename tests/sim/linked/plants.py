@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -15,11 +16,16 @@ from brokers.region import (
     SealOrphans,
 )
 from federation.node import RegionNode
+from linker.control.cancelling import CANCELLED, taken_back
+from linker.control.cancelling import VERB as CANCEL
 from linker.control.source_fencing import GENERATION_MAX
 from linker.events import FrameArrived, Send
 from linker.frames import AskBeacon, MirrorPositions, Subscribe, Superseded
+from linker.records.mirror_record import TransitionError
+from linker.records.mirror_state import MirrorState
 from tests.sim.linked.runs import Adjust
 from tests.sim.linked.scenario import LinkedScenario
+from tests.sim.linked.steps import SteppedNode
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import MakeNode
 from tests.sim.regions.scenario import Shape
@@ -253,6 +259,29 @@ class Upwards(Node):
         return partition, committed._replace(offset=max(committed.offset, end))
 
 
+class CancelsTooLate(SteppedNode):
+    """As a link coordinator, cancels what was cut already."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        changes = node._linker._administration._changes
+        change = changes._change
+
+        def cancel(link: Any, mirror: Any, trigger: Any, verb: str, *more: Any) -> Any:
+            if verb == CANCEL and mirror.record.cut is not None:
+                return partial(_forget_the_cut, mirror)
+            return change(link, mirror, trigger, verb, *more)
+
+        changes._change = cancel  # type: ignore[method-assign, assignment]
+        return node
+
+
+def _forget_the_cut(mirror: Any, answered: Any, now: Instant) -> Any:
+    error = TransitionError(now, CANCELLED, "cancelled")
+    record = replace(taken_back(mirror.record, MirrorState.ACTIVE, error), cut=None)
+    return mirror.change(record, lambda refusal, at: answered(None, at))
+
+
 def _without_lineage(effect: Any) -> Any:
     if isinstance(effect, Send) and isinstance(effect.frame, Subscribe):
         return replace(effect, frame=replace(effect.frame, lineage=()))
@@ -286,6 +315,9 @@ CUT_BACK_UNSEALED = Plant(Unsealed, range(12), "unclean", LinkedScenario.alone)
 HOLD_FOR_EVER = Plant(HoldsForever, range(10), "retention", LinkedScenario.alone)
 IGNORE_HOLDS = Plant(Unheld, range(9, 20), "held", LinkedScenario.alone)
 IGNORE_BOUNDS = Plant(Unbounded, range(4, 20), "held", LinkedScenario.alone)
+
+# This by transitions that are cancelled, without any crash.
+CANCEL_TOO_LATE = Plant(CancelsTooLate, range(1, 3), "promote-cancelled", LinkedScenario.alone)
 
 # And this by runs with reversals.
 REVERSE_UNDRAINED = Plant(Undrained, range(50, 80), "reverse", LinkedScenario.alone)

@@ -4,6 +4,7 @@ from typing import Final
 
 from tests.sim.linked.federation import MirrorBroken
 from tests.sim.linked.plants import (
+    CANCEL_TOO_LATE,
     CLAMP_UPWARDS,
     CUT_BACK_UNSEALED,
     CUT_TOO_EARLY,
@@ -23,6 +24,7 @@ from tests.sim.linked.retention import RetentionRun
 from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
+from tests.sim.linked.transitions import TRANSITIONS, TransitionRun
 from tests.sim.linked.unclean import UncleanRun
 from tests.sim.nodes import CoreRaised
 from tests.sim.regions.checking import Broken
@@ -61,6 +63,8 @@ def finding(plant: Plant) -> str:
         if plant.ending in WITH_ENDINGS:
             kind = WITH_ENDINGS[plant.ending]
             run = kind(seed, adjust=plant.adjust, make_node=plant.make_node)
+        elif plant.ending in TRANSITIONS:
+            run = TransitionRun(plant.ending, seed=seed, make_node=plant.make_node)
         else:
             run = LinkedRun(
                 seed, adjust=plant.adjust, make_node=plant.make_node, ending=plant.ending
@@ -110,6 +114,10 @@ def test_a_mirror_that_is_cut_back_and_not_sealed_is_found() -> None:
 
 def test_a_hold_that_never_ends_is_found() -> None:
     assert "held for ever" in finding(HOLD_FOR_EVER)
+
+
+def test_a_cancel_of_what_was_cut_is_found() -> None:
+    assert "its mirror at" in finding(CANCEL_TOO_LATE)
 
 
 def test_retention_that_ignores_a_hold_is_found() -> None:

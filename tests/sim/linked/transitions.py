@@ -15,9 +15,9 @@ from linker.errors import LinkRefusal
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
 from tests.sim.linked import checks, verdict
+from tests.sim.linked.cancellations import CancellingOperator
 from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.operators import BACK, CONFIGS, LinkOperator
-from tests.sim.linked.reversals import ReversingOperator
 from tests.sim.linked.runs import CALM_MS_MAX, LinkedRun
 from tests.sim.linked.scenario import LinkedScenario
 from tests.sim.linked.steps import Crash, SteppedNode, Steps
@@ -31,7 +31,7 @@ from tests.sim.world import Promise
 SHAPES = (Shape(3, 3, combined=True), Shape(1, 2, combined=True))
 
 
-class TransitionOperator(ReversingOperator):
+class TransitionOperator(CancellingOperator):
     """One person who sees both regions."""
 
     is_bidirectional = False
@@ -134,6 +134,8 @@ TRANSITIONS: Final = {
     "restore-given-up": Transition(
         _Op.fail_over_and_go_apart, _Op.restore_and_take_back, "", removes=True
     ),
+    "reverse-cancelled": Transition(_Op.begin, _Op.cancel_reversal, "east", is_bidirectional=True),
+    "promote-cancelled": Transition(_Op.begin, _Op.cancel_promotion, "east"),
 }
 
 
@@ -164,6 +166,8 @@ def calm(scenario: LinkedScenario, rng: Random) -> LinkedScenario:
 class TransitionRun(LinkedRun):
     """`crash` is what happens; with none it counts the steps. Both regions have a producer."""
 
+    operator: TransitionOperator
+
     def __init__(
         self,
         transition: str,
@@ -187,7 +191,7 @@ class TransitionRun(LinkedRun):
         self.operator.fences_source = not self.transition.removes
         self.steps = Steps(self.federation, crash)
         west, there = self.federation.first.regions
-        if self.transition.mirror == "west" and not self.transition.removes:
+        if self.transition.is_bidirectional:
             west.source = there
         self.readers = []
         # What is removed from its log it may have acknowledged.
@@ -222,23 +226,28 @@ class TransitionRun(LinkedRun):
         writable = [
             producer
             for producer, region in zip(self.producers, self.federation.regions, strict=True)
-            if region.region != self.transition.mirror and self._is_writable(region.region)
+            if region.region != self._mirror and self._is_writable(region.region)
         ]
         return [f"{each.name} is not drained" for each in writable if not each.drained]
 
     def _is_writable(self, region: str) -> bool:
         """An old primary is fenced once it hears that it was taken over."""
-        return region == "east" or self.transition.mirror == "east"
+        return region == "east" or self._mirror == "east"
+
+    @property
+    def _mirror(self) -> str:
+        """A cancel may have come too late."""
+        return "" if self.operator.was_promoted else self.transition.mirror
 
     @property
     def mirrored(self) -> list[tuple[Region, Region]]:
         west, east = self.federation.first.regions
         found = {"west": [(east, west)], "east": [(west, east)]}
-        return found.get(self.transition.mirror, [])
+        return found.get(self._mirror, [])
 
     def _judge_mirrors(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
         super()._judge_mirrors(disks)
-        if not self.transition.mirror:
+        if not self._mirror:
             self._judge_cut(disks["west"], disks["east"])
         if not self.transition.removes:
             for region in self.federation.regions:
