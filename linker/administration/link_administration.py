@@ -143,7 +143,7 @@ class LinkAdministration:
             raise LinkRefusal(
                 "INVALID_REQUEST",
                 f"link {link.name} is stopping {', '.join(pending)}",
-                hint="wait until they are STOPPED, or fail them over",
+                hint="wait until they are STOPPED, cancel it with `causeway mirror cancel`, or fail them over",
             )
         if live and not command.force:
             raise LinkRefusal(

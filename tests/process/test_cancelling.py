@@ -29,17 +29,23 @@ def regions(tmp_path: Path) -> Iterator[tuple[Rest, Rest]]:
     west, east = Rest(tmp_path / "west"), Rest(tmp_path / "east")
     create_topic(west.node.address, TOPIC, 1)
     for here, there in ((east, west), (west, east)):
-        here.at_command_line(
-            "link", "create", LINK, "--remote-bootstrap-server", there.node.address
-        )
+        told(here, "link", "create", LINK, "--remote-bootstrap-server", there.node.address)
     for region in (west, east):
         region.wait(lambda region=region: region.get(f"/links/{LINK}")["link_state"] == "ACTIVE")  # type: ignore[misc]
-    east.at_command_line("mirror", "create", TOPIC, "--link", LINK)
+    told(east, "mirror", "create", TOPIC, "--link", LINK)
     yield west, east
     for region in (west, east):
         region.client.close()
         assert region.node.stop() == 0
         assert "Traceback" not in region.node.log()
+
+
+def told(region: Rest, *arguments: str, exit_code: int = 0) -> Any:
+    """What the command line answers, in this process."""
+    command = [*arguments, "--json", "--bootstrap-server", region.node.address]
+    ran = CliRunner().invoke(main, command)
+    assert ran.exit_code == exit_code, ran.output
+    return json.loads(ran.stdout)
 
 
 class Sender:
@@ -76,7 +82,7 @@ def limit(east: Rest, rate: str) -> None:
     for paused in ("true", "false"):
         configs = (f"io.max.bytes.per.second={rate}", f"cluster.link.paused={paused}")
         options = [part for config in configs for part in ("--config", config)]
-        east.at_command_line("link", "configs", LINK, *options)
+        told(east, "link", "configs", LINK, *options)
     east.wait(lambda: east.get(f"/links/{LINK}")["link_state"] == "ACTIVE")
 
 
@@ -86,33 +92,30 @@ def begun(west: Rest, east: Rest, sender: Sender, verb: str) -> None:
     for _ in range(5):
         assert sender.send()
     asked = ("mirror", verb, TOPIC, "--no-wait", "--timeout-ms", LONG, "--reason", "exercise")
-    (topic,) = east.at_command_line(*asked)["topics"]
+    (topic,) = told(east, *asked)["topics"]
     assert "error" not in topic
     east.wait(lambda: transitions(east)[0]["step"] == "PROVING")
 
 
 def transitions(region: Rest) -> list[Any]:
     """The same by the command line, over gRPC, and over REST."""
-    told = region.at_command_line("mirror", "transitions")["transitions"]
+    rows = told(region, "mirror", "transitions")["transitions"]
     with Administrator(find_endpoint(region.node.address)) as administrator:
         request = pb.ListMirrorsRequest(in_transition=True)
         reply = administrator.ask("ListMirrors", request, TIMEOUT_S)
     listed = region.get("/links/-/mirrors", in_transition=True)["data"]
-    for one, mirror, data in zip(told, reply.mirrors, listed, strict=True):
+    for one, mirror, data in zip(rows, reply.mirrors, listed, strict=True):
         found = as_dict(mirror.transition)
         assert {name: one[name] for name in found} == found
         same = ("verb", "step", "since_ms", "waits_for", "can_be_cancelled", "asked_by", "reason")
         assert [data["transition"][name] for name in same] == [found[name] for name in same]
         assert data["mirror_topic_name"] == one["mirror_topic"]
-    return list(told)
+    return list(rows)
 
 
 def refusal(region: Rest, *arguments: str) -> Any:
-    """Of the first topic; the command exits 1."""
-    command = [*arguments, "--json", "--bootstrap-server", region.node.address]
-    ran = CliRunner().invoke(main, command)
-    assert ran.exit_code == 1, ran.output
-    return json.loads(ran.stdout)["topics"][0]["error"]
+    """Of the first topic."""
+    return told(region, *arguments, exit_code=1)["topics"][0]["error"]
 
 
 def status(region: Rest) -> str:
@@ -153,7 +156,7 @@ def test_a_reversal_and_a_promotion_are_cancelled_and_the_producer_goes_on(
     east.post(f"{MIRRORS}:cancel", {"mirror_topic_names": [TOPIC]}, validate_only=True)
     assert status(east) == "PENDING_SYNCHRONIZE"
     cancel = ("mirror", "cancel", TOPIC, "--reason", "not tonight")
-    assert east.at_command_line(*cancel)["topics"][0]["mirror_status"] == "ACTIVE"
+    assert told(east, *cancel)["topics"][0]["mirror_status"] == "ACTIVE"
     east.wait(lambda: not transitions(east) and not transitions(west))
     check_all_held(west, east, sender)
     begun(west, east, sender, "promote")
@@ -163,12 +166,12 @@ def test_a_reversal_and_a_promotion_are_cancelled_and_the_producer_goes_on(
     error = refusal(east, "mirror", "cancel", TOPIC)
     assert again["error_message"].startswith(f"{error['code']}: {error['message']}")
     check_all_held(west, east, sender)
-    history = east.at_command_line("region", "history", "--resource", f"mirror:{TOPIC}")
+    history = told(east, "region", "history", "--resource", f"mirror:{TOPIC}")
     cancels = [one for one in history["operations"] if one["operation"] == "CancelMirrors"]
     assert [one["details"] for one in cancels] == ["not tonight", ""]
-    told = east.at_command_line("mirror", "describe", TOPIC)["state_transition_errors"]
-    assert [one["code"] for one in told] == ["CANCELLED", "CANCELLED"]
-    (swapped,) = east.at_command_line("mirror", "reverse-and-start", TOPIC)["topics"]
+    errors = told(east, "mirror", "describe", TOPIC)["state_transition_errors"]
+    assert [one["code"] for one in errors] == ["CANCELLED", "CANCELLED"]
+    (swapped,) = told(east, "mirror", "reverse-and-start", TOPIC)["topics"]
     assert swapped["mirror_status"] == "STOPPED"
     assert (
         "nothing to cancel" in refusal(east, "mirror", "cancel", TOPIC, "--link", LINK)["message"]

@@ -230,6 +230,32 @@ def test_a_cancel_at_any_instant_of_a_reversal_is_decided_once(pause_ms: int) ->
     assert world.source.log("orders", 0) == world.destination.log("orders", 0)
 
 
+@pytest.mark.parametrize("pause_ms", range(0, 40, 2))
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_cancel_at_any_instant_of_a_promotion_is_decided_once(
+    pause_ms: int, restarts: bool
+) -> None:
+    """With `restarts` the region of the mirror dies as soon as it is asked; then the answer is not known."""
+    world = started()
+    assert change_one_way(world, "promote", timeout_ms=LONG).refusal is None
+    world.run(pause_ms)
+    command = ChangeMirrors(verb="cancel", link="west-east", topics=("orders",))
+    ticket = ask_later(world.destination, command)
+    if restarts:
+        world.destination.stop()
+        world.destination.start()
+    ended = (MirrorState.ACTIVE, MirrorState.STOPPED)
+    world.run_until(lambda: record_of(world.destination).state in ended)
+    is_promoted = record_of(world.destination).state is MirrorState.STOPPED
+    assert can_write(world.destination) is is_promoted
+    if not restarts:
+        (told,) = world.destination.answers.pop(ticket).topics
+        assert (told.refusal is None) is not is_promoted
+    if not is_promoted:
+        assert clients.send(world.source, "orders", 0, b"mirrored")[0] == 0
+        world.run_until(lambda: caught_up(world))
+
+
 @pytest.mark.parametrize("pause_ms", range(0, 60, 3))
 @pytest.mark.parametrize("stopped", ["west", "east"])
 def test_a_cancel_survives_a_crash_of_either_region_at_any_instant(
