@@ -57,7 +57,8 @@ class CancellingOperator(ReversingOperator):
         while True:
             record = await self._settled(mirror)
             if record.state is MirrorState.STOPPED:
-                await self.describe()  # the verdict looks at the cut
+                while await self.describe() is not MirrorState.STOPPED:
+                    pass  # the verdict looks at the cut, and whoever was asked is gone
                 mirror.is_mirror, self.was_promoted = False, True
                 return
             if record.state is MirrorState.ACTIVE and was_cancelled(record):
