@@ -94,12 +94,16 @@ def begun(west: Rest, east: Rest, sender: Sender, verb: str) -> None:
     asked = ("mirror", verb, TOPIC, "--no-wait", "--timeout-ms", LONG, "--reason", "exercise")
     (topic,) = told(east, *asked)["topics"]
     assert "error" not in topic
-    east.wait(lambda: transitions(east)[0]["step"] == "PROVING")
+    east.wait(lambda: under_way(east)[0]["step"] == "PROVING")
+
+
+def under_way(region: Rest) -> list[Any]:
+    return list(told(region, "mirror", "transitions")["transitions"])
 
 
 def transitions(region: Rest) -> list[Any]:
-    """The same by the command line, over gRPC, and over REST."""
-    rows = told(region, "mirror", "transitions")["transitions"]
+    """The same by the command line, over gRPC, and over REST, of what waits."""
+    rows = under_way(region)
     with Administrator(find_endpoint(region.node.address)) as administrator:
         request = pb.ListMirrorsRequest(in_transition=True)
         reply = administrator.ask("ListMirrors", request, TIMEOUT_S)
@@ -110,7 +114,7 @@ def transitions(region: Rest) -> list[Any]:
         same = ("verb", "step", "since_ms", "waits_for", "can_be_cancelled", "asked_by", "reason")
         assert [data["transition"][name] for name in same] == [found[name] for name in same]
         assert data["mirror_topic_name"] == one["mirror_topic"]
-    return list(rows)
+    return rows
 
 
 def refusal(region: Rest, *arguments: str) -> Any:
@@ -157,7 +161,8 @@ def test_a_reversal_and_a_promotion_are_cancelled_and_the_producer_goes_on(
     assert status(east) == "PENDING_SYNCHRONIZE"
     cancel = ("mirror", "cancel", TOPIC, "--reason", "not tonight")
     assert told(east, *cancel)["topics"][0]["mirror_status"] == "ACTIVE"
-    east.wait(lambda: not transitions(east) and not transitions(west))
+    east.wait(lambda: not under_way(east) and not under_way(west))
+    assert transitions(east) == transitions(west) == []
     check_all_held(west, east, sender)
     begun(west, east, sender, "promote")
     (done,) = east.post(f"{MIRRORS}:cancel", {"mirror_topic_name_pattern": "ord.*"})["data"]
