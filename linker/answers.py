@@ -108,9 +108,8 @@ class TransitionStep(Enum):
     COMPARING = "COMPARING"  # of a restore: the histories
     SEALING = "SEALING"  # orphan tails
     TRUNCATING = "TRUNCATING"
-    WITHDRAWING = (
-        "WITHDRAWING"  # of a reversal that was taken back: the source's topic is read-only still
-    )
+    # Of a reversal that was taken back: the source's topic is read-only still.
+    WITHDRAWING = "WITHDRAWING"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
