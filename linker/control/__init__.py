@@ -38,5 +38,5 @@ On every broker of the source:
 - `chained_lag`: how far a topic that is a mirror itself is behind its origin
 - `source_link`: a link with which the source dials; `wanted_streams`: where to
 - `source_stream`: the source's side of a stream
-- `source_metadata`: the topics, groups and brokers that it sends
+- `source_metadata`: the topics, groups and brokers that it sends; `older_destinations`: what some do not get
 """

@@ -10,6 +10,7 @@ from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.image.image import LINK_LISTENER, Image, TopicImage
 from brokers.region import RegionView
 from linker.config_values import CLEANUP_POLICY
+from linker.control.older_destinations import shown
 from linker.data.credit import StreamSender
 from linker.filters import Filter, admits
 from linker.frames import TOPICS_MAX, Brokers, Former, GroupOffsets, SourceBroker, TopicState
@@ -107,6 +108,7 @@ class TopicPublisher:
         self._added: dict[str, None] = {}  # to the list, and not looked at yet
         self._removed: dict[str, None] = {}
         self.changes = 0
+        self.hides_compaction = False  # from a destination that would give its mirror up
 
     @property
     def topics(self) -> Iterable[str]:
@@ -185,6 +187,8 @@ class TopicPublisher:
                 return Step(1, [])
             self.changes += 1
         state = topic_state(self._region.view, topic)
+        if self.hides_compaction:
+            state = shown(state)
         if state == self._sent.get(topic):
             return Step(TOPIC_COST, [])
         self._sent[topic] = state

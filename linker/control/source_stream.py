@@ -8,6 +8,7 @@ from typing import Final
 
 from brokers.ids import Instant
 from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced
+from linker.control.older_destinations import COMPACTED, compacted_partitions, refusal
 from linker.control.source_fencing import SourceFencing
 from linker.control.source_holds import Holder, SourceHolds
 from linker.control.source_metadata import GroupPublisher, TopicPublisher, brokers_of
@@ -18,11 +19,12 @@ from linker.data.credit import SendBudget, StreamSender
 from linker.data.drained_beacons import DrainedBeacons
 from linker.data.source_replicator import SourceReplicator
 from linker.data.subscription import OriginLag
-from linker.errors import ONE_BROKER, LinkError
+from linker.errors import ONE_BROKER, LinkError, MirrorError
 from linker.events import CloseStream, Stream
 from linker.frames import (
     AskBeacon,
     Credit,
+    Declined,
     Frame,
     Hello,
     HoldRetention,
@@ -38,7 +40,7 @@ from linker.frames import (
     WatchTopics,
     WithdrawReversals,
 )
-from linker.protocol_versions import DELETES_OFFSETS_FROM, SEVERAL_BROKERS_FROM
+from linker.protocol_versions import COMPACTED_FROM, DELETES_OFFSETS_FROM, SEVERAL_BROKERS_FROM
 from linker.records.mirror_record import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, SlicedWork, Step
@@ -98,6 +100,9 @@ class SourceStream:
             return self._greet(frame, now)
         match frame:
             case Subscribe():
+                if self.version < COMPACTED_FROM and (because := refusal(self._region.view, frame)):
+                    declined = Declined(frame.subscription, MirrorError.NOT_SET, because)
+                    return [*self._sender.send(declined)]
                 self._holds.subscribed(self._holder, frame.partition, frame.offset, self._stream)
                 return self._source.subscribe(frame, now)
             case HoldRetention():
@@ -149,6 +154,7 @@ class SourceStream:
             self._region, self._sender, sizes, self._budget, frame.pace, self._origin_lag
         )
         self._groups.tells_deletions = answer.version >= DELETES_OFFSETS_FROM
+        self._topics.hides_compaction = answer.version < COMPACTED_FROM
         self._drained = DrainedBeacons(self._region, self._source)
         self._arm(now)
         return [*self._sender.send(answer), *self._send_brokers()]
@@ -203,7 +209,11 @@ class SourceStream:
                 if self._region.has_several_brokers and not self._is_versed:
                     return self._refuse(Refused(LinkError.UNKNOWN.value, ONE_BROKER))
                 effects = self._send_brokers() if delta.brokers_changed else []
-                effects += self._source.led(delta.partitions_changed, now)
+                effects += self._source.led(delta.partitions_changed)
+                if self.version < COMPACTED_FROM:
+                    topics_of = (*delta.topics_created, *delta.topic_configs_changed)
+                    compacted = compacted_partitions(self._region.view, topics_of)
+                    effects += self._source.led(compacted, COMPACTED)
                 effects += self._answer_beacons(self._drained.due(), now)
                 topics = (
                     *delta.topics_deleted,

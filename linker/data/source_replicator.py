@@ -157,13 +157,13 @@ class SourceReplicator:
             return f"{partition} is offline"
         return f"broker {self._region.view.broker_id} does not lead {partition}"
 
-    def led(self, partitions: Iterable[TopicPartition], now: Instant) -> Effects:
-        """These partitions may have new leaders, or new leader epochs: those are not sent any more."""
+    def led(self, partitions: Iterable[TopicPartition], because: str = "") -> Effects:
+        """Those with new leaders, or new leader epochs, are not sent any more; because of something else none is."""
         effects: Effects = []
         for partition in partitions:
             subscription = self._subscriptions.get(self._numbers.get(partition, 0))
-            if subscription is not None and self._serving(subscription) is None:
-                effects += self._end(subscription)
+            if subscription is not None and (because or self._serving(subscription) is None):
+                effects += self._end(subscription, because)
         return effects
 
     def _compare(self, frame: Subscribe, state: PartitionState, now: Instant) -> Effects:

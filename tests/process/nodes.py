@@ -19,6 +19,7 @@ class BrokerProcess:
         self._directory = directory
         self.settings = dict(settings or {})  # read at each start
         self._process: subprocess.Popen[str] | None = None
+        self.environment: Mapping[str, str] | None = None  # the same; None: that of the tests
         self.address = "127.0.0.1:0"
         self.told: dict[str, str] = {}  # its ready line
 
@@ -54,6 +55,7 @@ class BrokerProcess:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
+                env=self.environment,
             )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()

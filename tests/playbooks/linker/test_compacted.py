@@ -12,7 +12,7 @@ from brokers.records.builder import NewRecord, build_batch
 from brokers.records.record import open_batch
 from linker.commands import ChangeMirrors, CreateLink, CreateMirror, RestoreMirrors
 from linker.frames import Hello
-from linker.protocol_versions import COMPACTED_FROM, SPOKEN, ProtocolVersions
+from linker.protocol_versions import SPOKEN
 from linker.records.hole_ledger import HoleCause
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
@@ -323,20 +323,6 @@ def test_what_begins_anew_begins_where_its_source_does() -> None:
     restored(world, mirror_start_offset_spec="latest")
     assert table(world.source) == table(world.destination) != {}
     assert world.source.mirror("table").holes == ()
-
-
-def test_a_source_of_an_earlier_release_is_asked_for_nothing() -> None:
-    world = started()
-    put(world.source, a="1")
-    world.versions = ProtocolVersions(1, COMPACTED_FROM - 1)
-    linked(world, topic="table")
-    world.run(3_000)
-    assert any("upgrade it" in each.why for each in world.destination.changes)
-    assert world.destination.log("table", 0) == b""
-    world.versions = SPOKEN
-    world.cut()
-    world.run_until(lambda: caught_up(world, "table"))
-    assert table(world.destination) == {b"a": b"1"}
 
 
 def test_a_link_that_mirrors_by_names_mirrors_compacted_topics_too() -> None:

@@ -362,7 +362,7 @@ def test_a_subscription_ends_with_the_leader_epoch_in_which_it_began() -> None:
     stage.settle()
     assert stage.chunks[-1].next_offset == 9
     stage.region.ends[0], stage.region.leader_epoch = 4, 65_536
-    stage.take(stage.source.led([TopicPartition("t", 0)], 5))
+    stage.take(stage.source.led([TopicPartition("t", 0)]))
     assert stage.frames[-1] == Declined(
         1, MirrorError.NOT_SET, "t-0 has leader epoch 65536 here now"
     )
