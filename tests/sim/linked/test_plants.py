@@ -24,7 +24,7 @@ from tests.sim.linked.retention import RetentionRun
 from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
-from tests.sim.linked.transitions import TRANSITIONS, TransitionRun
+from tests.sim.linked.transitions import TransitionRun
 from tests.sim.linked.unclean import UncleanRun
 from tests.sim.nodes import CoreRaised
 from tests.sim.regions.checking import Broken
@@ -54,6 +54,7 @@ WITH_ENDINGS: Final = {
     "retention": RetentionRun,
     "held": HeldRun,
 }
+OF_ANY_RUN = ("none", "promote", "failover")
 
 
 def finding(plant: Plant) -> str:
@@ -63,12 +64,12 @@ def finding(plant: Plant) -> str:
         if plant.ending in WITH_ENDINGS:
             kind = WITH_ENDINGS[plant.ending]
             run = kind(seed, adjust=plant.adjust, make_node=plant.make_node)
-        elif plant.ending in TRANSITIONS:
-            run = TransitionRun(plant.ending, seed=seed, make_node=plant.make_node)
-        else:
+        elif plant.ending in OF_ANY_RUN:
             run = LinkedRun(
                 seed, adjust=plant.adjust, make_node=plant.make_node, ending=plant.ending
             )
+        else:
+            run = TransitionRun(plant.ending, seed=seed, make_node=plant.make_node)
         try:
             run.execute()
         except (Broken, MirrorBroken, Stuck, CoreRaised) as found:
