@@ -290,7 +290,7 @@ def _without_lineage(effect: Any) -> Any:
 
 SERVE_UNCOMMITTED = Plant(Uncommitted, range(10), "none", _stormy())
 CUT_TOO_EARLY = Plant(
-    Hasty, range(250, 262), "failover", _stormy(latency_ms=300, crash_mean_ms=0, producers=2)
+    Hasty, range(330, 338), "failover", _stormy(latency_ms=300, crash_mean_ms=0, producers=2)
 )
 
 CLAMP_UPWARDS = Plant(Upwards, range(10), "none", _stormy(groups=1, crash_mean_ms=0))
