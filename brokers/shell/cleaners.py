@@ -82,7 +82,8 @@ class Cleaners:
         outcome: CleaningDone | CleaningFailed | None
         try:
             outcome = await self._outcome(partition, cleanings, cleaning)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
+            # uvloop's pipes raise RuntimeError where the process has ended.
             outcome = CleaningFailed(f"the cleaner's process: {error}", is_final=False)
         if not self._is_stopped:
             self._feed_result(partial(cleanings.end, partition, cleaning, outcome))
@@ -124,7 +125,7 @@ class Cleaners:
         while self._idle:
             process, timer = self._idle.pop()
             timer.cancel()
-            if process.returncode is None:
+            if _is_alive(process):
                 return process
         return None
 
@@ -163,6 +164,12 @@ class Cleaners:
             _kill(process)
             await process.wait()
         self._idle.clear()
+
+
+def _is_alive(process: asyncio.subprocess.Process) -> bool:
+    """Another one may have killed it, or the kernel for want of memory."""
+    assert process.stdin is not None
+    return process.returncode is None and not process.stdin.is_closing()
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:

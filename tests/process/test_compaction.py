@@ -226,6 +226,22 @@ def alter(node: BrokerProcess, topic: str, name: str, value: str) -> None:
     admin.incremental_alter_configs([place])[place].result(TIMEOUT_S)
 
 
+def test_a_log_is_cleaned_again_after_its_cleaner_was_killed(
+    cleaning_node: BrokerProcess, rng: random.Random
+) -> None:
+    """Writing to a process that had ended was an error that nobody caught: the log was never cleaned again."""
+    node = cleaning_node
+    create(node, "table", cleanup_policy="compact", internal_segment_bytes=30_000)
+    for cleaned in (200, 600, 1_000):
+        produced(node, "table", updates(rng, 400))
+        least = cleaned
+        until(lambda: checkpoint(node, "table-0") > least, TIMEOUT_S, node.log)  # noqa: B023
+        for process in cleaner_processes(node):
+            process.kill()
+            process.wait(TIMEOUT_S)
+    assert "Traceback" not in node.log()
+
+
 def cleaner_processes(node: BrokerProcess) -> list[psutil.Process]:
     found = []
     for each in psutil.Process(node.pid).children():
