@@ -40,8 +40,8 @@ class GroupSync:
         reports: Callable[[], MirrorReports],
         ask_again: Callable[[], Effects],
     ) -> None:
-        """`mirror_of` returns the topic that mirrors a source topic and that the link writes, or None. `ask_again` has
-        the source send all offsets once more."""
+        """`mirror_of` returns the topic that takes the offsets of a source topic, or None. `ask_again` has the source
+        send all offsets once more."""
         # Groups that have members in this region, and when that was found last.
         self.in_use: dict[str, Instant] = {}
         self.refused: dict[str, KafkaError] = {}

@@ -71,13 +71,10 @@ class MirrorTopics:
                 yield mirror.record.source_topic
 
     def mirror_of(self, source_topic: str) -> str | None:
-        """The topic of this region that mirrors `source_topic` and that this link writes; None if there is none."""
+        """The topic of this region that takes the group offsets of `source_topic`; None if there is none."""
         mirror = self.by_name.get(self._settings.config.prefix + source_topic)
-        if mirror is None or mirror.record.state not in LIVE or mirror.record.cut is not None:
-            return None
-        # These hold other records than the source has now, so the source's offsets do not apply to them.
-        others = (*RESTORING, MirrorState.FAILED, MirrorState.PENDING_MIRROR)
-        return None if mirror.record.state in others else mirror.topic
+        takes_them = mirror is not None and mirror.record.takes_group_offsets
+        return mirror.topic if mirror is not None and takes_them else None
 
     def fail_mirror(self, topic: str, error: MirrorError, because: str, now: Instant) -> Effects:
         mirror = self.by_name.get(topic)

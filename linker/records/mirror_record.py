@@ -10,7 +10,7 @@ from uuid import UUID
 from brokers.ids import Instant, LeaderEpoch, Offset
 from linker.errors import MirrorError
 from linker.records.documents import decode, encode
-from linker.records.mirror_state import RESTORING, MirrorState
+from linker.records.mirror_state import LIVE, PARTED, RESTORING, MirrorState
 
 MIRROR_KIND: Final = "mirror"
 TRANSITION_ERRORS_MAX: Final = 10  # the newest are kept
@@ -142,10 +142,10 @@ class MirrorRecord:
     or reversal; in PENDING_MIRROR, `stop` is the reversal. `fenced_at`: the offset of the source's metadata log from
     which on no producer writes its topic, -1 before that. A reversal is of the generation in which it begins, in both
     regions. From the time that `halted` is written, no broker places anything of the source, so that the ends can be
-    known; `known` has what was known of the source then, by partition; `before`, of a failover, is what a cancel leads
-    back to, and None where nothing does. `cut` has the ends. `restore` has the ends of
-    what a restored topic had in common with its source, by partition, once all are known. `spec` is for the creation of
-    the topic, which may be late.
+    known; `is_parted`: its log and the source's may hold different records then. `known` has what was known of the
+    source then, by partition; `before`, of a failover, is what a cancel leads back to, and None where nothing does.
+    `cut` has the ends. `restore` has the ends of what a restored topic had in common with its source, by partition,
+    once all are known. `spec` is for the creation of the topic, which may be late.
     """
 
     topic: str
@@ -163,6 +163,7 @@ class MirrorRecord:
     fenced_at: Offset = -1
     known_at: Offset = 0
     halted: bool = False
+    is_parted: bool = False
     known: tuple[SourceEnd, ...] = ()
     before: Before | None = None
     cut: Cut | None = None
@@ -185,6 +186,14 @@ class MirrorRecord:
     def is_provable(self) -> bool:
         """Whether what the source has now is all that the mirror needs: for a reversal, nobody writes it any more."""
         return self.is_promoting and (self.stop is CutKind.PROMOTE or self.fenced_at >= 0)
+
+    @property
+    def takes_group_offsets(self) -> bool:
+        """Whether the source's apply: both logs hold the same records, and this one is not cut yet."""
+        is_parted = self.state in PARTED
+        if self.state is MirrorState.PENDING_STOPPED and self.halted:
+            is_parted = self.is_parted
+        return self.state in LIVE and self.cut is None and not is_parted
 
     @property
     def is_reversing(self) -> bool:
@@ -245,6 +254,7 @@ class MirrorRecord:
                 "fenced_at": self.fenced_at,
                 "known_at": self.known_at,
                 "halted": self.halted,
+                "parted": self.is_parted,
                 "known": self.known,
                 "before": [self.before.state.value, self.before.reason] if self.before else None,
                 "cut": _encode_cut(self.cut),
@@ -280,6 +290,7 @@ def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
         fenced_at=int(fields.get("fenced_at", -1)),
         known_at=int(fields.get("known_at", 0)),
         halted=bool(fields.get("halted", False)),
+        is_parted=bool(fields.get("parted", False)),
         known=tuple(SourceEnd(*one) for one in fields.get("known", ())),
         before=_decode_before(fields.get("before")),
         cut=_decode_cut(fields["cut"]),

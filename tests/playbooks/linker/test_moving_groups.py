@@ -5,7 +5,13 @@ from functools import partial
 from linker.commands import AlterLinkConfigs
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_bidirectional import LINK, link_both_ways
-from tests.playbooks.linker.test_reversals import is_reversed, reverse, reversible
+from tests.playbooks.linker.test_reversals import (
+    change,
+    is_read_only,
+    is_reversed,
+    reverse,
+    reversible,
+)
 from tests.playbooks.linker.world import Host, World, caught_up
 
 link_with_groups = partial(link_both_ways, consumer_offset_sync_enable="true")
@@ -67,3 +73,21 @@ def test_what_the_source_had_sent_before_its_topic_was_mirrored_again_is_copied(
     assert not is_at(east, 1, "local")
     swap(world, east, west)
     world.run_until(lambda: is_at(east, 1, "local"))
+
+
+def test_a_group_stays_where_it_came_when_a_reversal_is_taken_back() -> None:
+    """The other region has told where the group was by its mirror, which has not heard of the newest commits yet."""
+    world = reversible(link_with_groups)
+    west, east = world.source, world.destination
+    clients.commit(west, "billing", "orders", 0, 1)
+    world.run_until(lambda: is_at(east, 1))
+    reverse(east, timeout_ms=600_000)
+    world.run_until(lambda: is_read_only(west), 500)
+    world.run(50)  # west asks for the groups of the topic, which it is to mirror
+    world.reachable = False
+    world.cut()
+    clients.commit(west, "billing", "orders", 0, 2)
+    assert change(west, "failover").topics[0].state == "STOPPED"
+    assert is_at(west, 2)
+    world.reachable = True
+    world.run_until(lambda: is_at(east, 2))

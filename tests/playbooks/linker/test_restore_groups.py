@@ -1,6 +1,6 @@
 """Group offsets beyond the cut, while their topic is restored: moved back, and told of with the tail."""
 
-from linker.commands import AlterLinkConfigs
+from linker.commands import AlterLinkConfigs, ChangeMirrors
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_restore import (
@@ -14,9 +14,15 @@ from tests.playbooks.linker.test_restore import (
     same_logs,
 )
 
+SYNCED = {
+    "consumer_offset_sync_enable": "true",
+    "consumer_offset_sync_ms": "1000",
+    "consumer_offset_group_filters": '{"groupFilters":[{"name":"*","patternType":"LITERAL",'
+    '"filterType":"INCLUDE"}]}',
+}
+
 
 def test_group_offsets_past_the_cut_are_moved_back_and_then_follow_the_source() -> None:
-    groups = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
     world = failed_over()
     clients.commit(world.source, "billing", "orders", 0, 5)
     clients.commit(world.source, "early", "orders", 0, 1)
@@ -26,11 +32,7 @@ def test_group_offsets_past_the_cut_are_moved_back_and_then_follow_the_source() 
     assert clients.committed(world.source, "billing", "orders") == 2
     assert clients.committed(world.source, "early", "orders") == 1
     clients.commit(world.destination, "billing", "orders", 0, 3)
-    sets = {
-        "consumer.offset.sync.enable": "true",
-        "consumer.offset.sync.ms": "1000",
-        "consumer.offset.group.filters": groups,
-    }
+    sets = {name.replace("_", "."): value for name, value in SYNCED.items()}
     world.source.ask(AlterLinkConfigs(name=BACK, sets=sets))
     world.run_until(lambda: clients.committed(world.source, "billing", "orders") == 3)
 
@@ -105,3 +107,22 @@ def test_members_that_may_have_read_what_is_removed_are_waited_for_wherever_thei
     clients.leave(world.source, "billing", member)
     world.run_until(lambda: is_restored(world) and same_logs(world))
     assert clients.committed(world.source, "billing", "orders") == 1
+
+
+def test_groups_stay_where_they_came_when_a_restore_is_given_up() -> None:
+    """The other region's offsets are of other records: by them a group would skip what it has not read."""
+    world = failed_over(1, FullStore())
+    west, east = world.source, world.destination
+    clients.commit(west, "billing", "orders", 0, 1)
+    for _ in range(3):
+        clients.send(east, "orders", 0, b"another")
+    link_back(world, **SYNCED)
+    restore(world)
+    world.run(3_000)
+    clients.commit(east, "billing", "orders", 0, 5)
+    world.run(50)  # west has heard of it
+    assert west.mirror("orders").record.state is MirrorState.PENDING_SETUP_FOR_RESTORE
+    failover = ChangeMirrors(verb="failover", link=BACK, topics=("orders",))
+    assert west.ask(failover).topics[0].state == "STOPPED"
+    world.run(3_000)
+    assert clients.committed(west, "billing", "orders") == 1
