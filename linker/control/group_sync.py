@@ -342,12 +342,17 @@ class GroupSync:
                 self._moved.pop(group, None)
         elif answer.error is KafkaError.NON_EMPTY_GROUP:
             effects += self._skip(group, now)
-        elif self.refused.get(group) is not answer.error:
-            self.refused[group] = answer.error
-            what = f"link {self._link.name} group {group}"
-            effects.append(Changed(what, "not carried", answer.error.name))
+        else:
+            self.in_use.pop(group, None)  # nobody has said that its members are still there
+            effects += self._not_carried(group, answer.error)
         self._arm(now, GATHER_MS if answer.error is KafkaError.NONE else self._period())
         return effects + self._settle(now)
+
+    def _not_carried(self, group: str, error: KafkaError) -> Effects:
+        if self.refused.get(group) is error:
+            return []
+        self.refused[group] = error
+        return [Changed(f"link {self._link.name} group {group}", "not carried", error.name)]
 
     def _period(self) -> int:
         return self._link.config.number("consumer.offset.sync.ms")
