@@ -30,6 +30,7 @@ COMPACTED: tuple[tuple[str, Callable[[Evidence], Iterator[str]]], ...] = (
     ("P3", compacted_logs.what_was_read_was_written),
     ("P3", compacted_logs.readers_know_the_latest),
     ("P10", compacted_logs.stored_once),
+    ("P10", compacted_logs.sequences_are_known),
     ("metadata", checks.metadata_is_one),
 )
 
