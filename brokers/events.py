@@ -25,6 +25,7 @@ from brokers.values import value
 
 if TYPE_CHECKING:
     from brokers.log.recovered import RecoveredLog
+    from brokers.records.recompression import Recompressed
 
 
 class Listener(Enum):
@@ -51,6 +52,10 @@ class Request:
     principal: KafkaPrincipal = ANONYMOUS
     listener_name: str = (
         DEFAULT_LISTENER  # brokers are named to the client by their addresses for it
+    )
+    # Of Produce: batches that the host has compressed anew beforehand, by `id` of their PartitionProduceData.
+    recompressed: "Mapping[int, Recompressed] | None" = field(
+        default=None, repr=False, compare=False
     )
 
     @property

@@ -7,5 +7,5 @@ decides converts the request to a command, and its result to a response: `contro
 `broker_loggers` answers what is asked of a node's loggers, which are its own. `ports` names what handlers use of their
 node, `config_outcomes` is shared by both APIs that change configurations, `controller_mutation_quota`
 bounds the creation of topics by Metadata requests, `link_requests` answers APIs of our own,
-`quorum_requests` those of Raft.
+`quorum_requests` those of Raft, `recompressions` finds what of Produce requests a host may do beforehand.
 """

@@ -20,6 +20,7 @@ from brokers.partition import leader
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.partition.replica import ALL_REPLICAS, Replica
 from brokers.purgatory import Purgatory
+from brokers.records.recompression import Recompressed
 from brokers.replication.current_leader import HINTED, CurrentLeader, current_leader
 from brokers.replication.next_leader import NextLeaders
 from brokers.wire.messages.api_keys import ApiKey
@@ -116,6 +117,7 @@ class ProduceHandler:
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
         message, version = request.message, request.api_version
+        recompressed = request.recompressed
         assert isinstance(message, ProduceRequest)
         if self._shutdown.is_closed or self._is_early(message):
             return self._shutdown.hold(request.ticket, partial(self.handle, request))
@@ -129,7 +131,8 @@ class ProduceHandler:
                 answer.partition_responses.append(item)
                 try:
                     replica = self._admit(request, message, topic, data.index)
-                    done = self._append(replica, data.records, version, now)
+                    ready = None if recompressed is None else recompressed.get(id(data))
+                    done = self._append(replica, data.records, version, now, ready)
                     pending.appended(replica, item, done)
                     effects += done.effects
                     if version >= LEADER_HINTS_FROM and self._shutdown.leaving:
@@ -202,16 +205,26 @@ class ProduceHandler:
         return replica
 
     def _append(
-        self, replica: Replica, data: Buffer | None, version: int, now: Instant
+        self,
+        replica: Replica,
+        data: Buffer | None,
+        version: int,
+        now: Instant,
+        ready: Recompressed | None,
     ) -> leader.Appended:
         if replica.writer is not None:
             return _append_to_mirror(replica, replica.writer, data)
         if self._log_dirs.near:
-            return self._append_near_watermark(replica, data, version, now)
-        return leader.append(replica, data, version, now)
+            return self._append_near_watermark(replica, data, version, now, ready)
+        return leader.append(replica, data, version, now, ready)
 
     def _append_near_watermark(
-        self, replica: Replica, data: Buffer | None, version: int, now: Instant
+        self,
+        replica: Replica,
+        data: Buffer | None,
+        version: int,
+        now: Instant,
+        ready: Recompressed | None,
     ) -> leader.Appended:
         """Nothing is taken below the watermark, but who sends again what is here is answered (P10).
 
@@ -223,7 +236,7 @@ class ProduceHandler:
             if done is None:
                 raise Refusal(KafkaError.NOT_ENOUGH_REPLICAS, because)
             return done
-        done = leader.append(replica, data, version, now)
+        done = leader.append(replica, data, version, now, ready)
         self._log_dirs.took(replica.partition, 0 if data is None else len(data))
         return done
 

@@ -30,7 +30,7 @@ from brokers.records.batch import (
 )
 from brokers.records.compression import decompress
 from brokers.records.raw_records import first_without_key
-from brokers.records.recompression import recompressed
+from brokers.records.recompression import Recompressed, Recompression, recompressed
 
 ZSTD_FIRST_PRODUCE_VERSION = 7  # KIP-110
 
@@ -46,8 +46,17 @@ class Appended(NamedTuple):
     is_idempotent: bool
 
 
-def append(replica: Replica, data: Buffer | None, version: int, now: Instant) -> Appended:
-    """One producer's batch, stamped in place; raises `Refusal` with Kafka's error."""
+def append(
+    replica: Replica,
+    data: Buffer | None,
+    version: int,
+    now: Instant,
+    ready: Recompressed | None = None,
+) -> Appended:
+    """One producer's batch, stamped in place; raises `Refusal` with Kafka's error.
+
+    `ready`: what `recompression` of the same data made, where that was done beforehand.
+    """
     log, config = replica.require_log(), replica.config
     header = _one_batch(data)
     assert data is not None and not isinstance(data, bytes)  # the receive buffer: stamped in place
@@ -64,10 +73,27 @@ def append(replica: Replica, data: Buffer | None, version: int, now: Instant) ->
     if isinstance(verdict, KafkaError):
         raise Refusal(verdict)
     if config.codec is not None and header.compression != config.codec:
-        data = recompressed(data, header, config.codec, config.compression_level)
+        wanted = (config.codec, config.compression_level)
+        is_ready = ready is not None and ready[:2] == wanted  # the topic may have changed
+        data = ready.batch if ready and is_ready else recompressed(data, header, *wanted)
         header = parse_header(data)
         _check_length(header, config)
     return _place(replica, log, header, data, now)
+
+
+def recompression(replica: Replica, data: Buffer) -> Recompression | None:
+    """What `append` would spend its time with; None where it would keep the codec, or refuse the batch."""
+    config = replica.config
+    if config.codec is None or replica.writer is not None:
+        return None
+    try:
+        header = _one_batch(data)
+        _check_length(header, config)
+    except Refusal:
+        return None
+    if header.compression == config.codec:
+        return None
+    return Recompression(data, header, config.codec, config.compression_level)
 
 
 def repeated(replica: Replica, data: Buffer | None) -> Appended | None:

@@ -8,7 +8,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from struct import Struct
-from typing import Final
+from typing import Final, NamedTuple
 
 import cramjam
 import zstandard
@@ -38,6 +38,27 @@ _SNAPPY_BLOCK_BYTES = 32 * 1024  # of snappy-java
 _SNAPPY_HEADER = b"\x82SNAPPY\x00" + Struct(">ii").pack(1, 1)
 _LENGTH = Struct(">i")
 _idle_zstd: defaultdict[int, list[zstandard.ZstdCompressor]] = defaultdict(list)  # by level
+
+
+class Recompressed(NamedTuple):
+    """A batch with its records in this codec, at this level."""
+
+    codec: int
+    level: int
+    batch: bytearray
+
+
+class Recompression(NamedTuple):
+    """A batch that is to have another codec; the bytes must not change until it has run."""
+
+    batch: Buffer
+    header: BatchHeader
+    codec: int
+    level: int
+
+    def run(self) -> Recompressed:
+        """In any thread. Raises `BatchError` as `recompressed` does."""
+        return Recompressed(self.codec, self.level, recompressed(*self))
 
 
 def recompressed(batch: Buffer, header: BatchHeader, codec: int, level: int) -> bytearray:

@@ -6,7 +6,8 @@ operators), `log_levels`.
 
 Connections: `server` (all of them), `connection` (one client), `request_buffer` (bytes to frames), `receive_threshold`
 (how many bytes wake the loop), `response_writer` (responses to the socket), `sending` (files to the socket), `room`
-(sockets that were full), `peers` (requests to other nodes).
+(sockets that were full), `recompressing` (batches of another codec than their topic's, before the node gets them),
+`peers` (requests to other nodes).
 
 Disks: `disks` (the log directories), `stopped_metadata` (the metadata log of a node that does not run), `identity`
 (meta.properties and locks), `files` (system calls), `handles` (open files), `appending`, `preallocation`, `streams`

@@ -1,8 +1,9 @@
 """Times each request from its arrival until its answer is sent; used where a node has a metrics.listener or a slow log.
 
-A request arrives when it is parsed. It is taken up when the core steps it, and worked on until the node has nothing
-else to do: what the core asks for is performed in between, as writes to the page cache. From then on it waits for
-others. Its answer waits for earlier ones of its connection, is encoded, and is sent when the kernel has all of it.
+A request arrives when it is parsed. It is taken up when the core steps it, once its batches are compressed anew where
+that is needed, and worked on until the node has nothing else to do: what the core asks for is performed in between, as
+writes to the page cache. From then on it waits for others. Its answer waits for earlier ones of its connection, is
+encoded, and is sent when the kernel has all of it.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from brokers.effects import Hangup, Reply
 from brokers.events import Disconnected, Request
 from brokers.ids import Ticket
 from brokers.shell.node import Node
+from brokers.shell.recompressing import Recompressing
 from brokers.shell.server import Server
 from brokers.shell.slow_requests import SlowRequests
 from brokers.shell.timed_request import TimedRequest
@@ -24,11 +26,14 @@ from brokers.telemetry.traffic import Traffic
 class Meter:
     """`feed` passes on a server's events; `perform` performs replies of the core."""
 
-    def __init__(self, node: Node, slow: SlowRequests | None = None) -> None:
-        """`slow`: what is told of requests that take long."""
+    def __init__(
+        self, node: Node, before: Recompressing | None = None, slow: SlowRequests | None = None
+    ) -> None:
+        """`before`: where requests may wait for the node; `slow`: what is told of requests that take long."""
         self.traffic = Traffic()
         self._node = node
-        self._feed = node.feed
+        self._feed = node.feed if before is None else before.feed
+        self._waiting = frozenset[Ticket]() if before is None else before.waiting
         self._slow = slow
         self._timed: dict[Ticket, TimedRequest] = {}  # until all of the answer is sent
 
@@ -44,7 +49,10 @@ class Meter:
             return
         self._feed(event)
         if timed.worked_on < 0:
-            timed.worked_on = perf_counter()
+            if event.ticket in self._waiting:
+                self._node.queued[event.ticket] = timed
+            else:
+                timed.worked_on = perf_counter()
 
     def _forget(self, event: Request | Disconnected) -> None:
         assert isinstance(event, Disconnected)

@@ -18,6 +18,7 @@ from brokers.shell.http import HttpResponse, HttpServer
 from brokers.shell.meter import Meter
 from brokers.shell.node import Node
 from brokers.shell.process_stats import process_text
+from brokers.shell.recompressing import Recompressing
 from brokers.shell.server import Feed, Server
 from brokers.shell.slow_requests import SlowRequests
 from brokers.telemetry.connections import connections_text
@@ -31,7 +32,7 @@ _DELAYED: Final = {"Fetch": fetch.KEY, "Produce": produce.KEY}
 
 
 class Metrics:
-    """The metrics of one node. Without a meter `feed` is the node's own, and `perform` is empty."""
+    """The metrics of one node. Without a meter `feed` measures nothing, and `perform` is empty."""
 
     def __init__(
         self,
@@ -39,14 +40,17 @@ class Metrics:
         parts: Parts,
         bound: socket.socket | None,
         beside: Callable[[Instant], Iterator[str]],
+        before: Recompressing | None = None,
     ) -> None:
-        """`beside`: the text of what runs in this process beside the broker."""
+        """`beside`: the text of what runs in this process beside the broker. `before`: where requests may wait for
+        the node."""
         self._node = node
         self._parts = parts
         self._bound = bound
         self._beside = beside
         self._clock = Clock()
-        self._meter = _meter(node, parts.config, is_asked=bound is not None)
+        self._meter = _meter(node, before, parts.config, is_asked=bound is not None)
+        self._unmetered: Feed = node.feed if before is None else before.feed
         self._server: Server | None = None
         self._changes = PartitionCounters(parts.config.node_id)
         if bound is not None:
@@ -57,7 +61,7 @@ class Metrics:
     @property
     def feed(self) -> Feed:
         """The callable to which a server passes its requests."""
-        return self._node.feed if self._meter is None else self._meter.feed
+        return self._unmetered if self._meter is None else self._meter.feed
 
     def perform(self, server: Server) -> Mapping[type, Callable[[Any], None]]:
         """How the node performs replies to this server's requests."""
@@ -100,8 +104,10 @@ class Metrics:
         yield from family(name, "gauge", "3: running; 1: not ready yet", iter([(state, "")]))
 
 
-def _meter(node: Node, config: BrokerConfig, *, is_asked: bool) -> Meter | None:
+def _meter(
+    node: Node, before: Recompressing | None, config: BrokerConfig, *, is_asked: bool
+) -> Meter | None:
     """None where nobody asks for what it measures."""
     slow_ms = config.slow_request_log_ms
     slow = SlowRequests(slow_ms) if slow_ms >= 0 else None
-    return Meter(node, slow) if is_asked or slow is not None else None
+    return Meter(node, before, slow) if is_asked or slow is not None else None

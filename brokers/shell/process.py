@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeAlias
 
 import uvloop
 
+from brokers.api.recompressions import Recompressions
 from brokers.config.broker_config import BrokerConfig, ConfigError
 from brokers.effects import Serve
 from brokers.events import EndAsked, Listener
@@ -31,6 +32,7 @@ from brokers.shell.memory import keep_freed_memory, spare_collector
 from brokers.shell.metrics import Metrics
 from brokers.shell.node import ONE_LINE, Core, Node
 from brokers.shell.peers import Peers
+from brokers.shell.recompressing import Recompressing
 from brokers.shell.server import Server
 
 logger = logging.getLogger(__name__)
@@ -119,8 +121,11 @@ async def run_node(config: BrokerConfig, make_services: MakeServices) -> None:
         log_levels=PythonLogLevels(),
     )
     node = Node(beside.compose(broker, rng), disks.storage, Clock())
-    metrics = Metrics(node, broker.parts, metrics_socket, beside.metrics_text)
+    needed = Recompressions(broker.parts.raft, broker.parts.partitions)
+    recompressing = Recompressing(node.feed, needed.of)
+    metrics = Metrics(node, broker.parts, metrics_socket, beside.metrics_text, recompressing)
     server = Server(config, metrics.feed, asyncio.get_running_loop().time)
+    recompressing.connection_of = server.connection_of
     peers = open_peers(config, node)
     node.serve(server)
     node.perform |= {**peers.perform, **beside.perform, **metrics.perform(server)}
@@ -139,6 +144,7 @@ async def run_node(config: BrokerConfig, make_services: MakeServices) -> None:
             await node.stopped
     server.close()
     await beside.stop()
+    await recompressing.stop()
     await node.stop()
     peers.close()
     await metrics.stop()

@@ -110,6 +110,10 @@ class Server:
         self._tickets[ticket] = connection
         return ticket
 
+    def connection_of(self, ticket: Ticket) -> Connection | None:
+        """None where the request is answered, or its connection has ended."""
+        return self._tickets.get(ticket)
+
     def reply(self, ticket: Ticket, message: object | None) -> None:
         """Send the reply to a request, unless its connection has ended."""
         connection = self._tickets.pop(ticket, None)

@@ -7,7 +7,7 @@ from typing import Any
 from brokers.api import create_topics
 from brokers.config.broker_config import from_settings
 from brokers.effects import Changed, Hangup, Reply
-from brokers.events import Started, TimeReached
+from brokers.events import Request, Started, TimeReached
 from brokers.ids import Instant
 from brokers.membership.log_dirs import OwnDirectories
 from brokers.node.broker import Broker
@@ -68,9 +68,13 @@ class Whole:
 
     def start(self, api: ModuleType, version: int, message: Message) -> int:
         """Ask; the ticket under which `answers` has the answer once there is one."""
-        request = self._requests.request(api.KEY, version, message)
+        request = self.requested(api, version, message)
         self.feed(request)
         return request.ticket
+
+    def requested(self, api: ModuleType, version: int, message: Message) -> Request:
+        """A request that has arrived, and is not fed yet."""
+        return self._requests.request(api.KEY, version, message)
 
     def ask(self, api: ModuleType, version: int, message: Message) -> Any:
         return self.answers[self.start(api, version, message)]

@@ -1,6 +1,7 @@
 """A leader refuses as Kafka does, in Kafka's order, and leaves the log untouched when it refuses."""
 
 import struct
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from brokers.partition import leader, mirror
 from brokers.partition.replica import Replica
 from brokers.records.batch import parse_header, renew_crc, verify_crc
 from brokers.records.builder import NewRecord, build_batch
-from brokers.records.recompression import recompressed
+from brokers.records.recompression import Recompressed, recompressed
 from tests.unit.brokers.partition.replicas import NOW, PARTITION, batch, open_replica
 
 
@@ -173,6 +174,51 @@ def test_a_topics_codec_is_that_of_every_batch_in_its_log(codec: int) -> None:
         assert (stored is not data) or sent == codec
         if sent == codec:
             assert isinstance(stored, memoryview) and stored.obj is data, "kept as it came"
+
+
+def test_a_batch_that_was_compressed_beforehand_is_taken_where_the_topic_still_wants_that() -> None:
+    config = LogConfig(codec=4, compression_level=3)
+    expected = stored(open_replica(config=config), batch(200))
+    made = leader.recompression(open_replica(config=config), batch(200))
+    assert made is not None
+    ready = made.run()
+    assert stored(open_replica(config=config), batch(200), ready) == expected
+    for other in (replace(config, compression_level=1), LogConfig(codec=3, compression_level=9)):
+        expected = stored(open_replica(config=other), batch(200))
+        assert stored(open_replica(config=other), batch(200), made.run()) == expected
+    data = batch(200)
+    assert stored(open_replica(), data, made.run()) == bytes(
+        data
+    )  # the topic has no codec any more
+
+
+def stored(replica: Replica, data: bytearray, ready: Recompressed | None = None) -> bytes:
+    done = leader.append(replica, memoryview(data), 9, NOW, ready)
+    (append,) = [each for each in done.effects if isinstance(each, Append)]
+    return bytes(append.buffers[0])
+
+
+@pytest.mark.parametrize(
+    ("data", "config"),
+    [
+        (batch(3), LogConfig()),
+        (recompressed(batch(3), parse_header(batch(3)), 4, 3), LogConfig(codec=4)),
+        (batch(3)[:-1], LogConfig(codec=4)),
+        (batch(3)[:10], LogConfig(codec=4)),
+        (batch(3), LogConfig(codec=4, max_message_bytes=60)),
+    ],
+)
+def test_nothing_is_compressed_beforehand_that_is_kept_or_refused(
+    data: bytearray, config: LogConfig
+) -> None:
+    assert leader.recompression(open_replica(config=config), data) is None
+
+
+def test_nothing_is_compressed_beforehand_for_a_mirror() -> None:
+    replica = open_replica(config=LogConfig(codec=4))
+    assert leader.recompression(replica, batch(3)) is not None
+    replica.writer = "link"
+    assert leader.recompression(replica, batch(3)) is None
 
 
 def test_a_producers_batch_is_kept_as_it_came_by_default() -> None:
