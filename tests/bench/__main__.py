@@ -17,7 +17,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tests.bench import memory, region, report, work
+from tests.bench import memory, processes, region, report, work
 from tests.bench.client import Figures, Unfinished
 from tests.bench.clusters import Cluster
 from tests.bench.mirrors import Mirroring
@@ -48,6 +48,7 @@ TABLE_COLUMNS = 118  # of characters, where nothing says how wide the terminal i
 
 def main() -> int:
     options = _options()
+    processes.end_in_order_on_sigterm()
     size = work.QUICK if options.quick else work.FULL
     runs: dict[str, dict[str, list[Figures]]] = {}
     failures: list[str] = []

@@ -28,7 +28,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from tests.bench import answers, topics
+from tests.bench import answers, processes, topics
 from tests.bench.connection import Connection
 from tests.bench.latency import Record
 from tests.bench.peer import jars
@@ -214,6 +214,7 @@ def main() -> None:
     if options.megabytes <= 2 * options.segment_megabytes:
         parser.error("--megabytes: two segments at least are to be cleaned")
     jars.fetch()
+    processes.end_in_order_on_sigterm()
     found: list[Compacted] = []
     with tempfile.TemporaryDirectory(prefix="causeway-compaction-") as directory:
         for start in (ours, kafka):

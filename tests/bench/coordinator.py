@@ -250,6 +250,7 @@ def main() -> None:
     if not options.no_peer:
         jars.fetch()
         makers.append(kafka)
+    processes.end_in_order_on_sigterm()
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(prefix="causeway-coordinator-")
         root = options.data or Path(stack.enter_context(temporary))

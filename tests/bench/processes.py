@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 
 import psutil
 
@@ -83,6 +84,16 @@ def first_answer(address: str, alive: Callable[[], bool], log: Path) -> None:
             return
         time.sleep(0.005)
     raise TimeoutError(f"{address} doesn't answer: see {log}")
+
+
+def end_in_order_on_sigterm() -> None:
+    """A benchmark that `timeout` ends stops what it has started, as on Ctrl-C; further signals change nothing."""
+
+    def leave(number: int, _: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, lambda *_: None)  # not SIG_IGN, which children would inherit
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, leave)
 
 
 def stop(pid: int) -> None:
