@@ -63,6 +63,7 @@ class Meter:
         """The effects for this server, by type. A reply is counted first: it frees the request's bytes."""
         server.sent = self._sent
         timed_requests, answered = self._timed, self.traffic.answered
+        send, slow = server.reply, self._slow
 
         def reply(effect: Reply) -> None:
             timed = timed_requests.get(effect.ticket)
@@ -70,25 +71,26 @@ class Meter:
                 now = timed.answered = perf_counter()
                 if timed.worked_on < 0:
                     timed.worked_on = now
-                timed.api = answered(self._released(timed), effect.message, now)
-            server.reply(effect.ticket, effect.message)
+                request, timed.request = timed.request, None
+                assert request is not None
+                if slow is not None:
+                    timed.asked = slow.asked(request)
+                timed.api = answered(request, effect.message, now)
+            send(effect.ticket, effect.message)
 
         def hang_up(effect: Hangup) -> None:
             timed = timed_requests.pop(effect.ticket, None)
             if timed is not None:
                 now = timed.answered = timed.worked_on = perf_counter()
-                timed.api = self.traffic.hung_up(self._released(timed), now)
+                request, timed.request = timed.request, None
+                assert request is not None
+                if slow is not None:
+                    timed.asked = slow.asked(request)
+                timed.api = self.traffic.hung_up(request, now)
                 self._count(timed, now, now)
             server.hang_up(effect.ticket, effect.reason)
 
         return {Reply: reply, Hangup: hang_up}
-
-    def _released(self, timed: TimedRequest) -> Request:
-        request, timed.request = timed.request, None
-        assert request is not None
-        if self._slow is not None:
-            timed.asked = self._slow.asked(request)
-        return request
 
     def _sent(self, ticket: Ticket, turn: float) -> None:
         """All of the answer is sent, or its connection has ended; its turn on the connection came at `turn`."""

@@ -73,7 +73,7 @@ class Node:
         self._storage = storage
         self._clock = clock
         self._events: deque[Any] = deque()
-        self._feeding = False
+        self.is_feeding = False  # an event that is fed then waits for others
         self.queued: dict[Ticket, TimedRequest] = {}  # requests that came while others were stepped
         self._taken_up: list[TimedRequest] = []  # of them, in this round
         self._stopping = False
@@ -117,9 +117,9 @@ class Node:
         """Steps an event, after all that were fed before it. Called from any code in this loop."""
         events = self._events
         events.append(event)
-        if self._feeding:
+        if self.is_feeding:
             return
-        self._feeding = True
+        self.is_feeding = True
         core, clock, do = self._core, self._clock, self._do
         try:
             while events:
@@ -131,8 +131,8 @@ class Node:
                     do(effect, now)
         except Exception as error:
             self._fail(error)
-            return  # `_feeding` stays set: later events are not stepped
-        self._feeding = False
+            return  # `is_feeding` stays set: later events are not stepped
+        self.is_feeding = False
         if self._taken_up:
             self._settle()
         if self._storage.undigested:
@@ -142,11 +142,6 @@ class Node:
         if self._storage.discarded:
             self._remove_later()
         self._arm()
-
-    @property
-    def is_feeding(self) -> bool:
-        """Whether an event that is fed now waits for others."""
-        return self._feeding
 
     def _take_up(self, event: Any) -> None:
         timed = self.queued.pop(event.ticket, None) if type(event) is Request else None

@@ -82,6 +82,6 @@ class RequestTimes:
         for index, durations in enumerate(self._parts):
             spent = list(map(sub, stamps[index + 1], stamps[index]))
             self._sums[index] += sum(spent)
-            long = [seconds for seconds in spent if seconds >= _ZERO_SECONDS]
-            if long:
+            if max(spent) >= _ZERO_SECONDS:
+                long = [seconds for seconds in spent if seconds >= _ZERO_SECONDS]
                 durations.add_all(long, now)

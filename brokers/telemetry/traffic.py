@@ -8,10 +8,11 @@ from brokers.telemetry.request_times import RequestTimes
 from brokers.telemetry.topics import TopicsTraffic
 from brokers.wire.codec import API_NAMES
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import FetchRequest
-from brokers.wire.messages.produce import ProduceRequest
 
 FETCH, FETCH_CONSUMER, FETCH_FOLLOWER = "Fetch", "FetchConsumer", "FetchFollower"
+PRODUCE_KEY, FETCH_KEY = int(ApiKey.PRODUCE), int(ApiKey.FETCH)
 
 
 class Api:
@@ -31,19 +32,22 @@ class Traffic:
     def __init__(self) -> None:
         self.topics = TopicsTraffic()
         self.apis: dict[str, Api] = {}  # by Kafka's name of the API
+        self._by_key: dict[int, Api] = {}  # a follower's fetches have the key less than 0
 
     def answered(self, request: Request, answer: object | None, now: float) -> Api:
         """Counts a request, whose times are counted later. `answer` None: a request with acks=0 succeeded."""
-        message = request.message
-        kind = type(message)
-        api = self._count(request, message, now)
-        if kind is ProduceRequest:
+        message, key = request.message, request.api_key
+        by_follower = key == FETCH_KEY and _is_follower(message)  # type: ignore[arg-type]
+        api = self._by_key.get(-key if by_follower else key)
+        if api is None:
+            api = self._begin(key, now, by_follower=by_follower)
+        api.versions[request.api_version] += 1
+        if key == PRODUCE_KEY:
             if answer is None:
-                self.topics.produced_without_acks(message)  # type: ignore[arg-type]  # seen above
+                self.topics.produced_without_acks(message)  # type: ignore[arg-type]  # by its key
             else:
                 self.topics.produced(message, answer, api.errors)  # type: ignore[arg-type]
-        elif kind is FetchRequest:
-            by_follower = _is_follower(message)  # type: ignore[arg-type]
+        elif key == FETCH_KEY:
             self.topics.fetched(answer, api.errors, by_follower=by_follower)  # type: ignore[arg-type]
         elif isinstance(answer, Message):
             for code in error_codes(answer):
@@ -52,16 +56,19 @@ class Traffic:
 
     def hung_up(self, request: Request, now: float) -> Api:
         """Counts a request whose connection was closed instead of a response."""
-        return self._count(request, request.message, now)
-
-    def _count(self, request: Request, message: object, now: float) -> Api:
-        name = API_NAMES[request.api_key]
-        if name == FETCH:
-            name = FETCH_FOLLOWER if _is_follower(message) else FETCH_CONSUMER  # type: ignore[arg-type]
-        api = self.apis.get(name)
+        message, key = request.message, request.api_key
+        by_follower = key == FETCH_KEY and _is_follower(message)  # type: ignore[arg-type]
+        api = self._by_key.get(-key if by_follower else key)
         if api is None:
-            api = self.apis[name] = Api(now)
+            api = self._begin(key, now, by_follower=by_follower)
         api.versions[request.api_version] += 1
+        return api
+
+    def _begin(self, key: int, now: float, *, by_follower: bool) -> Api:
+        name = API_NAMES[key]
+        if key == FETCH_KEY:
+            name = FETCH_FOLLOWER if by_follower else FETCH_CONSUMER
+        api = self.apis[name] = self._by_key[-key if by_follower else key] = Api(now)
         return api
 
 
