@@ -17,9 +17,7 @@ from brokers.wire.messages.produce import ProduceRequest, ProduceResponse
 # As the request named it; an id as a number, which is hashed faster.
 TopicKey: TypeAlias = str | int
 _record_count: Final = Struct(">57xi").unpack_from  # at its position in a batch's header
-_pairs: Final = (
-    zip  # without its argument `strict`, which costs half as much again for a list of one
-)
+_pairs: Final = zip  # without its argument `strict`, which costs half as much again for one item
 _NO_TOPIC: Final = frozenset(
     {
         KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
