@@ -37,7 +37,7 @@ from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_brokers import SourceBrokers
 from linker.errors import LinkRefusal
 from linker.records.mirror_record import Asked, CutKind, verb_of
-from linker.records.mirror_state import PARTED, TRANSITIONS, MirrorState, MirrorTrigger
+from linker.records.mirror_state import MAY_HAVE_DIVERGED, TRANSITIONS, MirrorState, MirrorTrigger
 from linker.region_client import Effects, RegionClient
 
 CONFLICT_MS: Final = 20
@@ -241,7 +241,7 @@ class MirrorFailover:
             since=mirror.record.since if is_pending else now,
             stop=self._kind,
             halted=True,
-            is_parted=mirror.record.state in PARTED,
+            may_have_diverged=mirror.record.state in MAY_HAVE_DIVERGED,
             known=mirror_cut.source_ends(mirror, self._reports, now),
             before=None if self._kind.is_proven else cancelling.before_failover(mirror.record),
             reason=verb_of(self._kind),

@@ -197,7 +197,7 @@ def _taken_back(record: MirrorRecord, cluster_id: str, now: Instant) -> MirrorRe
         since=now,
         stop=CutKind.WITHDRAW,
         halted=True,
-        is_parted=True,
+        may_have_diverged=True,
         reason="withdraw",
         asked=Asked(
             f"{record.link}@{now}", now, f"region {cluster_id}", "the reversal was given up there"

@@ -10,7 +10,7 @@ from uuid import UUID
 from brokers.ids import Instant, LeaderEpoch, Offset
 from linker.errors import MirrorError
 from linker.records.documents import decode, encode
-from linker.records.mirror_state import LIVE, PARTED, RESTORING, MirrorState
+from linker.records.mirror_state import LIVE, MAY_HAVE_DIVERGED, RESTORING, MirrorState
 
 MIRROR_KIND: Final = "mirror"
 TRANSITION_ERRORS_MAX: Final = 10  # the newest are kept
@@ -142,7 +142,7 @@ class MirrorRecord:
     or reversal; in PENDING_MIRROR, `stop` is the reversal. `fenced_at`: the offset of the source's metadata log from
     which on no producer writes its topic, -1 before that. A reversal is of the generation in which it begins, in both
     regions. From the time that `halted` is written, no broker places anything of the source, so that the ends can be
-    known; `is_parted`: its log and the source's may hold different records then. `known` has what was known of the
+    known; `may_have_diverged`: its log and the source's may hold different records then. `known` has what was known of the
     source then, by partition; `before`, of a failover, is what a cancel leads back to, and None where nothing does.
     `cut` has the ends. `restore` has the ends of what a restored topic had in common with its source, by partition,
     once all are known. `spec` is for the creation of the topic, which may be late.
@@ -163,7 +163,7 @@ class MirrorRecord:
     fenced_at: Offset = -1
     known_at: Offset = 0
     halted: bool = False
-    is_parted: bool = False
+    may_have_diverged: bool = False
     known: tuple[SourceEnd, ...] = ()
     before: Before | None = None
     cut: Cut | None = None
@@ -190,10 +190,10 @@ class MirrorRecord:
     @property
     def takes_group_offsets(self) -> bool:
         """Whether the source's apply: both logs hold the same records, and this one is not cut yet."""
-        is_parted = self.state in PARTED
+        has_diverged = self.state in MAY_HAVE_DIVERGED
         if self.state is MirrorState.PENDING_STOPPED and self.halted:
-            is_parted = self.is_parted
-        return self.state in LIVE and self.cut is None and not is_parted
+            has_diverged = self.may_have_diverged
+        return self.state in LIVE and self.cut is None and not has_diverged
 
     @property
     def is_reversing(self) -> bool:
@@ -254,7 +254,7 @@ class MirrorRecord:
                 "fenced_at": self.fenced_at,
                 "known_at": self.known_at,
                 "halted": self.halted,
-                "parted": self.is_parted,
+                "may_have_diverged": self.may_have_diverged,
                 "known": self.known,
                 "before": [self.before.state.value, self.before.reason] if self.before else None,
                 "cut": _encode_cut(self.cut),
@@ -290,7 +290,7 @@ def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
         fenced_at=int(fields.get("fenced_at", -1)),
         known_at=int(fields.get("known_at", 0)),
         halted=bool(fields.get("halted", False)),
-        is_parted=bool(fields.get("parted", False)),
+        may_have_diverged=bool(fields.get("may_have_diverged", False)),
         known=tuple(SourceEnd(*one) for one in fields.get("known", ())),
         before=_decode_before(fields.get("before")),
         cut=_decode_cut(fields["cut"]),

@@ -42,7 +42,7 @@ STORED: Final = (
 LIVE: Final = STORED[:-1]  # the link is the topic's writer
 RESTORING: Final = (MirrorState.PENDING_SETUP_FOR_RESTORE, MirrorState.PENDING_RESTORE)
 # These may hold other records than the source has now.
-PARTED: Final = (*RESTORING, MirrorState.FAILED, MirrorState.PENDING_MIRROR)
+MAY_HAVE_DIVERGED: Final = (*RESTORING, MirrorState.FAILED, MirrorState.PENDING_MIRROR)
 
 
 class MirrorTrigger(Enum):
