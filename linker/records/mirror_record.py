@@ -142,8 +142,8 @@ class MirrorRecord:
     or reversal; in PENDING_MIRROR, `stop` is the reversal. `fenced_at`: the offset of the source's metadata log from
     which on no producer writes its topic, -1 before that. A reversal is of the generation in which it begins, in both
     regions. From the time that `halted` is written, no broker places anything of the source, so that the ends can be
-    known; `may_have_diverged`: its log and the source's may hold different records then. `known` has what was known of the
-    source then, by partition; `before`, of a failover, is what a cancel leads back to, and None where nothing does.
+    known; `may_have_diverged`: its log and the source's may hold different records then. `known` has what was known of
+    the source then, by partition; `before`, of a failover, is what a cancel leads back to, and None where nothing does.
     `cut` has the ends. `restore` has the ends of what a restored topic had in common with its source, by partition,
     once all are known. `spec` is for the creation of the topic, which may be late.
     """
