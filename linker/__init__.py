@@ -4,7 +4,8 @@ A link promises P2 (same bytes, same offsets), P4 (nobody else writes), P6 (grou
 data) and P8 (every hole is in the ledger). It sees a region through `brokers.region` only. Lowest layer first:
 
 - `config`: a link's configuration; `config_values`: what each setting may be
-- `filters`: which names it copies; `errors`: the errors that operators see; `protocol_versions`: of the link protocol
+- `filters`: which names it copies; `name_patterns`: which ones an operator means
+- `errors`: the errors that operators see; `protocol_versions`: of the link protocol
 - `frames`: the messages of the stream between two regions; `records/`: documents of links in the metadata log
 - `commands`: what operators ask; `answers`: what they are told
 - `coordinator_election`: which broker coordinates links; `region_client`: how links ask their own region

@@ -6,10 +6,10 @@ from typing import Any, Final
 import click
 from rich.table import Table
 
-from federation.commands.answers import Failure, answer, end, screen
+from federation.commands.answers import answer, end, screen
+from federation.commands.link.chosen_topics import chosen, topic_options
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import RegionAdmin, region_options, validating
-from federation.commands.topic_names import topic_names
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -43,14 +43,7 @@ def _change(
 
 
 def _changing(command: Any) -> Any:
-    command = validating("Check only.")(command)
-    command = click.option(
-        "--link",
-        "link_name",
-        default="",
-        help="The link of the topics; required where no topic is named.",
-    )(command)
-    return topic_names()(command)
+    return topic_options(validating("Check only.")(command))
 
 
 def _proving(command: Any) -> Any:
@@ -65,52 +58,30 @@ def _proving(command: Any) -> Any:
     )(command)
 
 
-def _request(
-    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool
-) -> Any:
-    return pb.MirrorsRequest(
-        link_name=link_name or _link_of(region, topics),
-        mirror_topics=topics,
-        validate_only=validate_only,
-    )
-
-
-def _link_of(region: RegionAdmin, topics: tuple[str, ...]) -> str:
-    """The link of all these mirrors. Raises Failure for mirrors of different links."""
-    if not topics:
-        raise click.UsageError("name topics, or --link for all of a link's")
-    names: dict[str, None] = {}
-    for topic in topics:
-        request = pb.DescribeMirrorRequest(mirror_topic=topic)
-        names[region.ask("DescribeMirror", request).mirror.link_name] = None
-    if len(names) > 1:
-        raise Failure(
-            f"these topics are of different links: {', '.join(names)}",
-            hint="change the topics of one link at a time",
-        )
-    return next(iter(names))
+def _request(link_name: str, topics: tuple[str, ...], validate_only: bool) -> Any:
+    return pb.MirrorsRequest(link_name=link_name, mirror_topics=topics, validate_only=validate_only)
 
 
 @click.command()
 @_changing
 @region_options
+@chosen
 def pause(
     region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
 ) -> None:
     """Pause copying to TOPICS, or all mirror topics of --link; they stay read-only."""
-    _change(region, "PauseMirrors", _request(region, link_name, topics, validate_only), as_json, 60)
+    _change(region, "PauseMirrors", _request(link_name, topics, validate_only), as_json, 60)
 
 
 @click.command()
 @_changing
 @region_options
+@chosen
 def resume(
     region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
 ) -> None:
     """Resume copying to paused TOPICS, from their log end offsets."""
-    _change(
-        region, "ResumeMirrors", _request(region, link_name, topics, validate_only), as_json, 60
-    )
+    _change(region, "ResumeMirrors", _request(link_name, topics, validate_only), as_json, 60)
 
 
 @click.command()
@@ -118,6 +89,7 @@ def resume(
 @_proving
 @reason_option
 @region_options
+@chosen
 def promote(
     region: RegionAdmin,
     link_name: str,
@@ -130,7 +102,7 @@ def promote(
 ) -> None:
     """Make TOPICS writable once they hold every record of the source; after --timeout-ms they become ACTIVE again."""
     request = pb.PromoteMirrorsRequest(
-        link_name=link_name or _link_of(region, topics),
+        link_name=link_name,
         mirror_topics=topics,
         validate_only=validate_only,
         timeout_ms=timeout_ms,
@@ -168,6 +140,7 @@ def _await_end(region: RegionAdmin, topic: Any) -> None:
 @_changing
 @reason_option
 @region_options
+@chosen
 def failover(
     region: RegionAdmin,
     link_name: str,
@@ -177,7 +150,7 @@ def failover(
     as_json: bool,
 ) -> None:
     """Make TOPICS writable now, with the records that they hold; the source need not answer."""
-    request = _request(region, link_name, topics, validate_only)
+    request = _request(link_name, topics, validate_only)
     request.reason = reason
     _change(region, "FailoverMirrors", request, as_json, FAILOVER_SECONDS)
 
@@ -190,6 +163,7 @@ def failover(
     help="Kept in the operator log (`causeway region history`) and shown by `describe`.",
 )
 @region_options
+@chosen
 def cancel(
     region: RegionAdmin,
     link_name: str,
@@ -204,7 +178,7 @@ def cancel(
     cancelled in the mirror's region; its source is read-only until the link has told it, which
     `causeway mirror transitions` shows.
     """
-    request = _request(region, link_name, topics, validate_only)
+    request = _request(link_name, topics, validate_only)
     request.reason = reason
     _change(region, "CancelMirrors", request, as_json, 60)
 
@@ -217,6 +191,7 @@ def _reversal(verb: str, method: str, state: str) -> click.Command:
     @_proving
     @reason_option
     @region_options
+    @chosen
     def command(
         region: RegionAdmin,
         link_name: str,
@@ -228,7 +203,7 @@ def _reversal(verb: str, method: str, state: str) -> click.Command:
         as_json: bool,
     ) -> None:
         request = pb.PromoteMirrorsRequest(
-            link_name=link_name or _link_of(region, topics),
+            link_name=link_name,
             mirror_topics=topics,
             validate_only=validate_only,
             timeout_ms=timeout_ms,

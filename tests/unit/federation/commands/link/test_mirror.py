@@ -105,6 +105,52 @@ def test_topics_are_named_as_arguments_or_as_one_option(region: RegionDouble) ->
     assert (ran.exit_code, "--topics names no topic" in ran.output) == (2, True)
 
 
+def listed(*names: str) -> pb.MirrorsReply:
+    mirrors = [pb.MirrorDescription(link_name="we", mirror_topic=name) for name in names]
+    return pb.MirrorsReply(mirrors=mirrors)
+
+
+@pytest.mark.parametrize(
+    ("verb", "method"),
+    [
+        ("pause", "PauseMirrors"),
+        ("failover", "FailoverMirrors"),
+        ("promote", "PromoteMirrors"),
+        ("reverse-and-pause", "ReverseAndPauseMirrors"),
+        ("cancel", "CancelMirrors"),
+    ],
+)
+def test_a_pattern_stands_for_the_topics_that_it_matches_whole(
+    region: RegionDouble, verb: str, method: str
+) -> None:
+    region.replies |= {"ListMirrors": [listed("orders", "orders-eu", "old-orders")]}
+    region.replies |= {method: [topics("STOPPED")], "DescribeMirror": [mirror("STOPPED")]}
+    ran = region.run("mirror", verb, "--link", "we", "--pattern", "orders.*")
+    assert ran.exit_code == 0, ran.output
+    asked = dict(region.asked)
+    assert asked["ListMirrors"].link_name == "we"
+    assert list(asked[method].mirror_topics) == ["orders", "orders-eu"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "because"),
+    [
+        (("--link", "we", "--pattern", "none.*"), 1, "no mirror topic of link we matches"),
+        (("--link", "we", "--pattern", "("), 2, "is none of RE2"),
+        (("--pattern", ".*"), 2, "--pattern needs --link"),
+        (("orders", "--link", "we", "--pattern", ".*"), 2, "Name topics or give --pattern"),
+    ],
+)
+def test_a_pattern_that_means_no_topic_changes_none(
+    region: RegionDouble, words: tuple[str, ...], code: int, because: str
+) -> None:
+    region.replies["ListMirrors"] = [listed("orders")]
+    ran = region.run("mirror", "failover", *words)
+    assert ran.exit_code == code
+    assert because in ran.output.replace("\n", " ")
+    assert all(name == "ListMirrors" for name, _ in region.asked)
+
+
 def test_a_promotion_without_its_source_is_not_told_to_stop_producers(region: RegionDouble) -> None:
     region.replies["PromoteMirrors"] = [topics("PENDING_STOPPED")]
     error = pb.TransitionError(

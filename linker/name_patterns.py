@@ -1,0 +1,19 @@
+"""Patterns of topic names, as operators give them."""
+
+from collections.abc import Iterable
+
+import re2
+
+
+def matching(pattern: str, names: Iterable[str]) -> list[str]:
+    """The names of which all matches, a regular expression of RE2. Raises ValueError for one that is none.
+
+    RE2 needs time in proportion to the name, whatever the pattern is: Python's own expressions can take minutes.
+    """
+    try:
+        matches = re2.compile(pattern).fullmatch
+    except re2.error as error:
+        because = error.args[0] if error.args else ""
+        because = because.decode(errors="replace") if isinstance(because, bytes) else str(because)
+        raise ValueError(f"{pattern!r} is none of RE2: {because}") from error
+    return [name for name in names if matches(name)]
