@@ -79,3 +79,24 @@ def test_changes_of_names_that_nobody_synced_are_taken_back_by_a_crash_from_the_
         assert found == ("c",) or seed % 3
         seen.add(found)
     assert seen == {("a", "b"), ("a",), ("c",)}
+
+
+@pytest.mark.parametrize("power_fails", [False, True])
+def test_what_a_process_was_writing_when_it_ended_takes_nothing_from_the_next(
+    power_fails: bool,
+) -> None:
+    files = SimFiles()
+    begun = files.writer("log")
+    begun.write(b"of the first life")
+    if power_fails:
+        files.crash(random.Random(1))
+    else:
+        files.end_process()
+    again = files.writer("log")
+    again.write(b"one ")
+    begun.give_up()
+    again.write(b"two")
+    again.finish()
+    assert bytes(files.read("log", 0, 20)) == b"one two"
+    with pytest.raises(AssertionError, match="has ended"):
+        begun.write(b"more")

@@ -46,5 +46,6 @@ class Disk(Fused):
             return
         if self.fuse == 0:
             self.fuse = None
+            self.end_process()
             raise Killed
         self.fuse -= 1

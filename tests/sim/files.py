@@ -7,7 +7,8 @@ then on, and is not on the disk unless it is written again.
 hold zeros or garbage instead (what a power cut leaves), or all of it as zeros. A file whose name was never synced may
 be gone altogether; whatever syncs a folder syncs all names in it, as on a real disk. One that was written anew and not
 synced may be what it was before.
-A process that is merely killed loses nothing: open the same `SimFiles` again.
+A process that is merely killed loses nothing: open the same `SimFiles` again. What it was in the middle of changes the
+disk no more: Python closes the generators of an ended life at any moment of the next one, and runs their `finally`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -46,24 +47,32 @@ class SimAppending:
 
 
 class SimWriter:
-    """`FileWriter` of a disk in memory: every call is a change of the disk."""
+    """`FileWriter` of a disk in memory: every call is a change of the disk, until the process ends that made it."""
 
     def __init__(self, files: "SimFiles", path: str) -> None:
         self._files = files
         self._path = path
         self._temporary = f"{path}.tmp"
+        self._life = files.life
         files.remove(self._temporary)
         files.append(self._temporary, [])
 
     def write(self, data: Buffer) -> None:
+        assert self._is_alive, f"{self._path}: a process writes that has ended"
         self._files.append(self._temporary, [data])
 
     def finish(self) -> None:
+        assert self._is_alive, f"{self._path}: a process writes that has ended"
         self._files.finish(self._temporary, self._path)
 
     def give_up(self) -> None:
-        with suppress(DiskError):
-            self._files.remove(self._temporary)
+        if self._is_alive:
+            with suppress(DiskError):
+                self._files.remove(self._temporary)
+
+    @property
+    def _is_alive(self) -> bool:
+        return self._life == self._files.life
 
 
 class SimFiles:
@@ -78,6 +87,7 @@ class SimFiles:
         self._free: int | None = None  # bytes that the disk still takes; None: enough
         self._broken = ""  # part of the paths at which the device reports errors
         self.syncs = 0
+        self.life = 0  # which process has the disk
         self.ailing = False  # the device refuses every sync
 
     def full_after(self, size: int | None) -> None:
@@ -88,8 +98,13 @@ class SimFiles:
         """Let writes and syncs of every path with this in it fail; empty repairs the device."""
         self._broken = part
 
+    def end_process(self) -> None:
+        """Nothing that it was in the middle of changes the disk from now on."""
+        self.life += 1
+
     def crash(self, rng: Rng) -> None:
         """The power goes: what is not synced survives by luck."""
+        self.end_process()
         self._take_back(rng)
         for path, file in list(self._files.items()):
             if not file.named and rng.random() < 0.5:

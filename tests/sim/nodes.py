@@ -180,6 +180,7 @@ class Node:
         self.alive = self.up = self.is_ready = False
         self.has_power = not silently
         self.disk.fuse = None
+        self.disk.end_process()
         self.listener.die()
         self.peers.die()
         self.streams.die(silently=silently)

@@ -49,6 +49,7 @@ class Mortal(Fused):
             self.fuse -= 1
             if self.fuse < 0:
                 self.fuse = None
+                self.end_process()
                 raise Killed
 
     def remove_several(self, paths: list[str]) -> None:
