@@ -165,9 +165,9 @@ class NoteGap:
 class SealTail:
     """Copy a further part of a log, from the batch that holds `offset` on, into the orphan store -> `TailSealed`.
 
-    Asked again until it is done. The log itself is not changed. The manifest has `reason`, and `readers`: groups with
-    the offsets that they had committed. The store of a log directory takes no more than `store_bytes_max`; -1: what the
-    disk takes.
+    Asked again until it is done. `end`: what lies from there on is left out; -1: nothing is. The log itself is not
+    changed. The manifest has `reason`, and `readers`: groups with the offsets that they had committed. The store of a
+    log directory takes no more than `store_bytes_max`; -1: what the disk takes.
     """
 
     ticket: Ticket
@@ -176,6 +176,7 @@ class SealTail:
     reason: str
     store_bytes_max: int = -1
     readers: tuple[tuple[str, Offset], ...] = ()
+    end: Offset = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ class TruncateMirror:
 @dataclass(frozen=True, slots=True)
 class SealOrphans:
     """Copy what this node's replica of a mirror partition has from `offset` on into the orphan store -> `Placed`, or
-    `PlaceRefused` with the reason; the log is not changed. Leader or follower.
+    `PlaceRefused` with the reason; the log is not changed. Leader or follower. `end`: up to there; -1: all.
 
     `readers`: groups that have read beyond `offset`, each with the offset that it had committed.
     """
@@ -106,6 +106,7 @@ class SealOrphans:
     offset: Offset
     reason: str
     readers: tuple[tuple[str, Offset], ...] = ()
+    end: Offset = -1
 
 
 @dataclass(frozen=True, slots=True)

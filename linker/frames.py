@@ -303,12 +303,14 @@ class Agreed:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The subscription has ended. NOT_SET: a retry may succeed. `agreed_offset` is -1 if no offset is the reason."""
+    """The subscription has ended. NOT_SET: a retry may succeed. `agreed_offset` is -1 if no offset is the reason;
+    `began_at` is as in `Agreed`."""
 
     subscription: int
     error: MirrorError
     because: str
     agreed_offset: Offset = -1
+    began_at: Offset = -1
 
 
 @dataclass(frozen=True, slots=True)

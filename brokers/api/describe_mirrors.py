@@ -100,6 +100,7 @@ def _to_partition(status: MirrorPartitionStatus) -> DescribedMirrorPartition:
         is_following=status.is_following,
         lag_bytes=status.lag_bytes,
         origin_lag_ms=status.origin_lag_ms,
+        source_began_at=status.source_began_at,
     )
 
 
@@ -123,4 +124,5 @@ def _from_partition(partition: DescribedMirrorPartition) -> MirrorPartitionStatu
         is_following=partition.is_following,
         lag_bytes=partition.lag_bytes,
         origin_lag_ms=partition.origin_lag_ms,
+        source_began_at=partition.source_began_at,
     )

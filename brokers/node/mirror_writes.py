@@ -113,7 +113,16 @@ class MirrorWrites:
 
         limit = self._config.orphan_store_max_bytes
         ticket = self._continuations.on_storage(answered)
-        return [SealTail(ticket, event.partition, event.offset, event.reason, limit, event.readers)]
+        sealed: Effect = SealTail(
+            ticket,
+            event.partition,
+            event.offset,
+            event.reason,
+            limit,
+            event.readers,
+            event.end,
+        )
+        return [sealed]
 
 
 def _not_sealed(event: SealOrphans, because: str, next_offset: Offset) -> Any:

@@ -13,7 +13,8 @@ class MirrorPartitionStatus:
     after the promotion began. `is_drained`: the link places nothing any more, and what it placed is replicated.
     `last_epoch` is the largest leader epoch in the log. `common_offset`: the end of what the log had in common with its
     source when that was last asked. `is_following`: the source has agreed to go on from the end of this log.
-    `origin_lag_ms` is behind the region in which the records begin.
+    `origin_lag_ms` is behind the region in which the records begin. `source_began_at`: below it the source never held
+    anything, as it said when the histories parted.
     """
 
     index: int
@@ -34,6 +35,7 @@ class MirrorPartitionStatus:
     is_following: bool = False
     lag_bytes: int = -1
     origin_lag_ms: int = -1
+    source_began_at: Offset = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ def _of_source(
         is_following=replicator.streams,
         # The log may end further than is known while an answer is awaited.
         common_offset=replicator.common.offset if is_known else -1,
+        source_began_at=replicator.common.source_began_at,
         is_caught_up=status.log_end_offset >= 0 and mirror.replicators.is_proven(replicator),
     )
 

@@ -1,16 +1,27 @@
-"""The orphan tails of a topic that is restored are sealed, by each broker for the replicas that it holds (P5)."""
+"""The orphan tails of a topic that is restored are sealed, by each broker for the replicas that it holds (P5).
+
+A log that may be compacted beyond its cut is emptied and copied anew (`Log.truncate`). What it holds below where its
+source's log began comes back from nowhere, so this head of the log is sealed, too, before its tail.
+"""
 
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from brokers.effects import Changed
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.region import Placed, PlaceRefused, SealOrphans
+from brokers.region import PartitionState, Placed, PlaceRefused, SealOrphans
 from linker.records.mirror_record import MirrorRecord, RestorePoint
 from linker.records.mirror_state import MirrorState
 from linker.region_client import Effects, RegionClient
 
 RETRY_MS: Final = 500
+
+
+class _Piece(NamedTuple):
+    """Of a log, from `offset` up to `end`; -1: to the log's end."""
+
+    offset: Offset
+    end: Offset = -1
 
 
 class OrphanSealing:
@@ -67,17 +78,41 @@ class OrphanSealing:
             self._sealed.add(index)
             return []
         self._sealing.add(index)
+        head = self._head(partition, point, state)
+        pieces = (_Piece(point.offset),) if head is None else (head, _Piece(point.offset))
+        return self._ask(self._version, partition, pieces)
+
+    def _head(
+        self, partition: TopicPartition, point: RestorePoint, state: PartitionState
+    ) -> _Piece | None:
+        """What the source never had. Where it does not say what that is, all that is in front of the tail."""
+        policy = self._region.view.topic_config(partition.topic, "cleanup.policy")
+        if state.complete_from <= point.offset and "compact" not in policy:
+            return None  # only what is in the tail is removed
         assert self._record is not None
-        link = self._record.link
+        known = dict(enumerate(self._record.began_at))
+        began_at = known.get(partition.partition, -1)
+        end = min(began_at, point.offset) if began_at >= 0 else point.offset
+        return _Piece(state.log_start_offset, end) if state.log_start_offset < end else None
+
+    def _ask(
+        self, version: Offset, partition: TopicPartition, pieces: tuple[_Piece, ...]
+    ) -> Effects:
+        """Seal the first of them, and the others after it."""
+        assert self._record is not None
+        link, (piece, *rest) = self._record.link, pieces
         readers = tuple(
-            (one.group, one.offset) for one in self._record.readers if one.partition == index
+            (one.group, one.offset)
+            for one in self._record.readers
+            if one.partition == partition.partition and not rest
         )
+        reason = _reason(link, is_head=bool(rest))
         return [
             self._region.ask(
                 lambda ticket: SealOrphans(
-                    ticket, link, partition, point.offset, _reason(link), readers
+                    ticket, link, partition, piece.offset, reason, readers, piece.end
                 ),
-                partial(self._on_sealed, self._version, partition),
+                partial(self._on_sealed, version, partition, tuple(rest)),
             )
         ]
 
@@ -85,9 +120,12 @@ class OrphanSealing:
         self,
         version: Offset,
         partition: TopicPartition,
+        rest: tuple[_Piece, ...],
         answer: Placed | PlaceRefused,
         now: Instant,
     ) -> Effects:
+        if isinstance(answer, Placed) and rest and version == self._version:
+            return self._ask(version, partition, rest)
         self._sealing.discard(partition.partition)
         if isinstance(answer, Placed):
             self.because = ""
@@ -101,5 +139,6 @@ class OrphanSealing:
         )
 
 
-def _reason(link: str) -> str:
-    return f"truncate-and-restore, link {link}"
+def _reason(link: str, *, is_head: bool) -> str:
+    what = ": the source never had it" if is_head else ""
+    return f"truncate-and-restore, link {link}{what}"

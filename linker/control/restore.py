@@ -18,7 +18,7 @@ from typing import Final
 
 from brokers.effects import Changed
 from brokers.errors import Refusal
-from brokers.ids import NO_PARTITION_LEADER_EPOCH, Instant, TopicPartition
+from brokers.ids import NO_PARTITION_LEADER_EPOCH, Instant, Offset, TopicPartition
 from brokers.metadata.commands.mirror_commands import SetTopicWriter, superseder_of
 from brokers.region import MirrorPartitionStatus
 from linker.config import DivergencePolicy
@@ -149,6 +149,7 @@ class MirrorRestore:
 
     def _note_points(self, now: Instant) -> Effects:
         points: list[RestorePoint] = []
+        began_at: list[Offset] = []
 
         def lacks(index: int) -> str:
             partition = TopicPartition(self._mirror.topic, index)
@@ -159,6 +160,7 @@ class MirrorRestore:
                 why = f": {report.trouble}" if report.trouble else ""
                 return f"partition {index} is not compared with its source yet{why}"
             points.append(_point(report))
+            began_at.append(report.source_began_at)
             return ""
 
         mirror = self._mirror
@@ -174,7 +176,12 @@ class MirrorRestore:
             if one.partition < len(points) and one.offset > points[one.partition].offset
         ]
         furthest = sorted(readers, key=lambda one: points[one.partition].offset - one.offset)
-        return self._write(now, restore=tuple(points), readers=tuple(furthest[:READERS_MAX]))
+        return self._write(
+            now,
+            restore=tuple(points),
+            began_at=tuple(began_at),
+            readers=tuple(furthest[:READERS_MAX]),
+        )
 
     def _begin_truncation(self, now: Instant) -> Effects:
         mirror = self._mirror

@@ -232,7 +232,7 @@ class PartitionReplicator:
         effects, self.trouble = self.stop(), frame.because
         divergence = Divergence.FAIL
         if frame.error in DIVERGED and frame.agreed_offset >= 0:
-            self.common.parted(frame.agreed_offset)
+            self.common.parted(frame.agreed_offset, frame.began_at)
             divergence = self._host.on_divergence(self.partition, frame.agreed_offset)
         if divergence is Divergence.KEEP:
             return effects

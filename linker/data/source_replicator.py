@@ -167,7 +167,7 @@ class SourceReplicator:
         return effects
 
     def _compare(self, frame: Subscribe, state: PartitionState, now: Instant) -> Effects:
-        start = state.high_watermark
+        start, began = state.high_watermark, began_at(self._region, frame.partition, state)
         if not frame.from_latest:
             start, error, because = lineage.compare(
                 frame.lineage,
@@ -175,10 +175,10 @@ class SourceReplicator:
                 state.epochs,
                 log_start=state.log_start_offset,
                 log_end=state.log_end_offset,
-                began_at=began_at(self._region, frame.partition, state),
+                began_at=began,
             )
             if error is not MirrorError.NO_ERROR:
-                return self._sender.send(Declined(frame.subscription, error, because, start))
+                return self._sender.send(Declined(frame.subscription, error, because, start, began))
         subscription = self._add(frame, state, start)
         self._ready.add(subscription.number)
         effects: Effects = []

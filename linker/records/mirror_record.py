@@ -145,7 +145,8 @@ class MirrorRecord:
     known; `may_have_diverged`: its log and the source's may hold different records then. `known` has what was known of
     the source then, by partition; `before`, of a failover, is what a cancel leads back to, and None where nothing does.
     `cut` has the ends. `restore` has the ends of what a restored topic had in common with its source, by partition,
-    once all are known. `spec` is for the creation of the topic, which may be late.
+    once all are known, and `began_at` the offsets below which the source never held anything; -1: it does not say.
+    `spec` is for the creation of the topic, which may be late.
     """
 
     topic: str
@@ -172,6 +173,7 @@ class MirrorRecord:
     origins: tuple[str, ...] = ()
     spec: TopicSpec = NO_SPEC
     restore: tuple[RestorePoint, ...] = ()
+    began_at: tuple[Offset, ...] = ()
     readers: tuple[TailReader, ...] = ()  # of what a restore removes, the furthest READERS_MAX
     asked: Asked | None = None  # what is pending, or was done last
 
@@ -229,6 +231,7 @@ class MirrorRecord:
             known=(),
             before=None,
             restore=(),
+            began_at=(),
             readers=(),
         )
 
@@ -263,6 +266,7 @@ class MirrorRecord:
                 ],
                 "origins": self.origins,
                 "restore": self.restore,
+                "began_at": self.began_at,
                 "readers": self.readers,
                 "spec": self.spec,
                 "asked": self.asked,
@@ -299,6 +303,7 @@ def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
         origins=tuple(str(one) for one in fields.get("origins", ())),
         spec=_decode_spec(fields.get("spec")),
         restore=tuple(RestorePoint(*one) for one in fields.get("restore", ())),
+        began_at=tuple(int(one) for one in fields.get("began_at", ())),
         readers=tuple(TailReader(*one) for one in fields.get("readers", ())),
         asked=Asked(*fields["asked"]) if fields.get("asked") else None,
     )

@@ -168,9 +168,9 @@ def _from_filter(message: pb.Filter) -> Filter:
 def _from_declined(message: pb.Declined) -> Declined:
     known = message.error in MirrorError.__members__
     error = MirrorError(message.error) if known else MirrorError.UNKNOWN
-    return Declined(
-        message.subscription, error, reason(message.because), offset(message.agreed_offset)
-    )
+    began_at = offset(message.began_at) if message.HasField("began_at") else -1
+    because, agreed_offset = reason(message.because), offset(message.agreed_offset)
+    return Declined(message.subscription, error, because, agreed_offset, began_at)
 
 
 DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {

@@ -164,6 +164,7 @@ def _declined(frame: Declined) -> pb.Frame:
             error=frame.error.value,
             because=frame.because,
             agreed_offset=frame.agreed_offset,
+            began_at=_known(frame.began_at),
         )
     )
 

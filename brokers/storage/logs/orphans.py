@@ -1,4 +1,5 @@
-"""The orphan store: ends of logs that were sealed before they were cut, until an operator discards them (P5).
+"""The orphan store: what was sealed of logs before they were cut, until an operator discards it (P5). That is their
+ends; of logs that are emptied to be copied anew, their beginning, too, where the source never had it.
 
 Kafka has no such thing: it deletes what it truncates. A sealed tail is a folder with the tail's batches in Kafka's
 segment format and a manifest, `orphans/TOPIC-PARTITION/FIRST-END.eEPOCH`. Its name is the same on every replica that
@@ -53,13 +54,18 @@ class TailSealing:
         self.next_offset = effect.offset
         self._files = files
         self._effect = effect
-        self._end = log.next_offset
+        self._end = log.next_offset if effect.end < 0 else min(effect.end, log.next_offset)
         self._home = f"{ORPHANS}/{effect.partition}"
         self._folder = f"{self._home}/{effect.offset}{UNFINISHED_SUFFIX}"
         self._copied: list[_File] = []
         self._segment: Offset = -1  # the base offset of the log's segment that is being copied
         self._epochs: list[tuple[LeaderEpoch, Offset]] = []
         self._batches = self._records = 0
+
+    def continues(self, log: LocalLog, effect: SealTail) -> bool:
+        """Whether this is what was asked for before, of the same open log."""
+        is_same = (self.offset, self._effect.end) == (effect.offset, effect.end)
+        return self.log is log and is_same
 
     def begin(self) -> None:
         """Make an empty folder. Nothing is made for a log that ends before its tail."""
@@ -137,7 +143,11 @@ class TailSealing:
         limit = self._effect.store_bytes_max
         if limit < 0:
             return
-        tail = sum(each.size for each in self.log.segments if self.log.end_of(each) > self.offset)
+        tail = sum(
+            each.size
+            for each in self.log.segments
+            if self.log.end_of(each) > self.offset and each.base_offset < self._end
+        )
         held = stored_bytes(self._files)
         if held + tail > limit:
             raise DiskError(
@@ -174,7 +184,7 @@ class OrphanStore:
             return [_failed(effect, f"{partition} is not open")]
         sealing = self._sealings.get(partition)
         try:
-            if sealing is None or sealing.log is not log or sealing.offset != effect.offset:
+            if sealing is None or not sealing.continues(log, effect):
                 sealing = self._sealings[partition] = TailSealing(self._files, log, effect)
                 sealing.begin()
             done = sealing.advance(now)

@@ -516,6 +516,7 @@ class DescribedMirrorPartition(Message):
         "is_following",
         "lag_bytes",
         "origin_lag_ms",
+        "source_began_at",
     )
 
     def __init__(
@@ -539,6 +540,7 @@ class DescribedMirrorPartition(Message):
         is_following: bool = False,
         lag_bytes: int = -1,
         origin_lag_ms: int = -1,
+        source_began_at: int = -1,
     ) -> None:
         self.partition_index = partition_index
         self.leader_epoch = leader_epoch
@@ -558,6 +560,7 @@ class DescribedMirrorPartition(Message):
         self.is_following = is_following
         self.lag_bytes = lag_bytes
         self.origin_lag_ms = origin_lag_ms
+        self.source_began_at = source_began_at
 
 
 class CommittedMirrorOffset(Message):

@@ -337,16 +337,18 @@ class Agreed(_message.Message):
     def __init__(self, subscription: _Optional[int] = ..., start_offset: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ..., clock: _Optional[int] = ..., skipped_bytes: _Optional[int] = ..., began_at: _Optional[int] = ...) -> None: ...
 
 class Declined(_message.Message):
-    __slots__ = ("subscription", "error", "because", "agreed_offset")
+    __slots__ = ("subscription", "error", "because", "agreed_offset", "began_at")
     SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     BECAUSE_FIELD_NUMBER: _ClassVar[int]
     AGREED_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    BEGAN_AT_FIELD_NUMBER: _ClassVar[int]
     subscription: int
     error: str
     because: str
     agreed_offset: int
-    def __init__(self, subscription: _Optional[int] = ..., error: _Optional[str] = ..., because: _Optional[str] = ..., agreed_offset: _Optional[int] = ...) -> None: ...
+    began_at: int
+    def __init__(self, subscription: _Optional[int] = ..., error: _Optional[str] = ..., because: _Optional[str] = ..., agreed_offset: _Optional[int] = ..., began_at: _Optional[int] = ...) -> None: ...
 
 class ChunkHead(_message.Message):
     __slots__ = ("subscription", "offset", "next_offset", "leader_epoch", "roll", "standing", "clock", "uncompressed_bytes")

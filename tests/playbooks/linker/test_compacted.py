@@ -43,8 +43,8 @@ class Negotiating(World):
         super().send(host, stream, frame)
 
 
-def started(**configs: str) -> Negotiating:
-    world = Negotiating()
+def started(kind: type[Negotiating] = Negotiating, **configs: str) -> Negotiating:
+    world = kind()
     for host in (world.source, world.destination):
         host.settings, host.works_off = CLEANER, True
     world.start()

@@ -68,9 +68,13 @@ def unaccounted(region: Region, disks: Disks) -> Iterator[str]:
 
 
 def unaccounted_by_key(region: Region, disks: Disks) -> Iterator[str]:
-    """P1, P5: it counts at its offset, or its log's tail was sealed with it, or with a later record of its key."""
+    """P1, P5: it counts at its offset, or was sealed with its log, or a later record of its key was.
+
+    Of a log that begins anew above it, it may have been replaced by a later record of its key that counts.
+    """
     evidence = region.evidence
     sealed = {key for node in region.nodes.values() for key in orphans(node.disk)}
+    latest = _latest_that_count(region, disks)
     for ack in evidence.statements.acknowledged:
         partition, offset, value = ack.place.partition, ack.place.offset, ack.value
         if partition not in disks or offset < region.statements.trims.get(partition, 0):
@@ -78,8 +82,26 @@ def unaccounted_by_key(region: Region, disks: Disks) -> Iterator[str]:
         written = compacted_logs.truth_of(evidence, partition).records.get(offset)
         if written is not None and written.value == value:
             continue
+        if written is None and latest.get((partition, key_of(value)), -1) > offset:
+            continue
         if not _is_sealed(region, (partition, offset, value), sealed):
             yield f"{value!r:.40} was acknowledged at {partition}@{offset}, and is nowhere"
+
+
+def _latest_that_count(
+    region: Region, disks: Disks
+) -> Mapping[tuple[TopicPartition, bytes], Offset]:
+    """By partition and key, where the last record lies that was acknowledged there and counts."""
+    latest: dict[tuple[TopicPartition, bytes], Offset] = {}
+    for ack in region.evidence.statements.acknowledged:
+        partition, offset = ack.place.partition, ack.place.offset
+        if partition not in disks:
+            continue
+        written = compacted_logs.truth_of(region.evidence, partition).records.get(offset)
+        if written is not None and written.value == ack.value:
+            known = latest.get((partition, key_of(ack.value)), -1)
+            latest[partition, key_of(ack.value)] = max(known, offset)
+    return latest
 
 
 def _is_sealed(region: Region, place: Orphan, sealed: Iterable[Orphan]) -> bool:

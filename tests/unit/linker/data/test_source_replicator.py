@@ -271,6 +271,7 @@ def test_a_mirror_that_is_ahead_is_declined_for_good() -> None:
     (declined,) = stage.frames
     assert isinstance(declined, Declined)
     assert (declined.error, declined.agreed_offset) == (MirrorError.UNEXPECTED_TRUNCATION, 5)
+    assert declined.began_at == 0
 
 
 def test_a_disk_that_fails_ends_the_subscription() -> None:

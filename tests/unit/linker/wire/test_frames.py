@@ -113,7 +113,9 @@ OTHERS = st.one_of(
         st.lists(INT32, max_size=3).map(tuple),
     ),
     st.builds(frames.Agreed, UINT, OFFSETS, EPOCHS, STANDINGS, SIGNED, OFFSETS, OFFSETS),
-    st.builds(frames.Declined, UINT, st.sampled_from(MirrorError), TEXT, OFFSETS),
+    st.builds(
+        frames.Declined, UINT, st.sampled_from(MirrorError), TEXT, OFFSETS, st.just(-1) | OFFSETS
+    ),
     st.builds(
         frames.Beacon, SIGNED, st.lists(st.tuples(UINT, STANDINGS), max_size=3).map(tuple), UINT
     ),

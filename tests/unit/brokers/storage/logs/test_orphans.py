@@ -19,11 +19,13 @@ from tests.unit.brokers.storage.driver import TOPIC_ID, TP, Driver, batch_at
 HOME = f"orphans/{TP}"
 
 
-def seal(driver: Driver, offset: Offset, store_bytes_max: int = -1) -> list[TailSealed]:
+def seal(
+    driver: Driver, offset: Offset, store_bytes_max: int = -1, end: Offset = -1
+) -> list[TailSealed]:
     """The answers until it is done, or refused."""
     answers: list[TailSealed] = []
     while not answers or not (answers[-1].done or answers[-1].error):
-        (answer,) = driver.perform([SealTail(7, TP, offset, "test", store_bytes_max)])
+        (answer,) = driver.perform([SealTail(7, TP, offset, "test", store_bytes_max, end=end)])
         assert isinstance(answer, TailSealed)
         answers.append(answer)
     return answers
@@ -80,6 +82,14 @@ def test_a_batch_that_holds_the_offset_is_in_the_tail() -> None:
     driver, files = of_20_batches()
     seal(driver, 9)
     assert list(sealed(files)) == ["8-40.e1"]
+
+
+def test_what_lies_in_front_of_a_tail_is_sealed_up_to_there() -> None:
+    driver, files = of_20_batches()
+    seal(driver, 8)
+    seal(driver, 0, end=8)
+    assert sorted(sealed(files)) == ["0-8.e0", "8-40.e1"]
+    assert driver.read_all() == content(files, "0-8.e0") + content(files, "8-40.e1")
 
 
 def test_a_long_tail_takes_several_steps() -> None:
