@@ -296,6 +296,7 @@ class PartitionState:
     """The offsets of one partition; `epochs` is its leader-epoch history, (leader epoch, start offset) ascending.
 
     `is_leader`: this node leads it; `is_serving`: and its log is open; `shortage`: why its disk takes no link's data.
+    `is_followed`: each replica in sync has fetched in this leader epoch, so it holds nothing that its leader does not.
     `complete_from`, `markers_from`, `markers_removed_at`: what it lacks by compaction, as `Completeness` has it.
     """
 
@@ -308,6 +309,7 @@ class PartitionState:
     segment_bases: tuple[Offset, ...]
     online: bool
     is_leader: bool = True
+    is_followed: bool = True
     segment_sizes: tuple[int, ...] = ()
     shortage: str = ""
     complete_from: Offset = 0

@@ -216,7 +216,7 @@ class LocalRegionView:
         replica = self._partitions.get(partition)
         if replica is None:
             return None
-        log = replica.log
+        log, leadership = replica.log, replica.leadership
         return PartitionState(
             log_start_offset=log.log_start_offset if log else -1,
             log_end_offset=log.log_end_offset if log else -1,
@@ -227,6 +227,7 @@ class LocalRegionView:
             segment_bases=log.segment_bases if log else (),
             online=log is not None,
             is_leader=not replica.follows,
+            is_followed=leadership is None or leadership.isr_state.is_followed,
             segment_sizes=log.segment_sizes if log else (),
             shortage=self._log_dirs.shortage(partition),
             complete_from=log.completeness.complete_from if log else 0,

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from brokers.errors import KafkaError
 from brokers.ids import BrokerId, Instant, LeaderEpoch, Offset
-from brokers.partition.remote_replica import LastFetch, RemoteReplica
+from brokers.partition.remote_replica import UNKNOWN_OFFSET, LastFetch, RemoteReplica
 
 # (broker, broker epoch of its fetches) -> whether the controller would accept it in an in-sync set.
 Eligible: TypeAlias = Callable[[BrokerId, int], bool]
@@ -124,6 +124,13 @@ class IsrState:
         if self.proposal is None:
             return self.isr
         return tuple(dict.fromkeys((*self.isr, *self.proposal.members)))
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether every replica that may be elected has fetched in this leader epoch: whatever its log had beside the
+        leader's is cut."""
+        members = (self.followers.get(broker) for broker in self.maximal_isr)
+        return all(each is None or each.log_end_offset != UNKNOWN_OFFSET for each in members)
 
     def min_isr(self, configured: int) -> int:
         """min.insync.replicas, or the number of replicas if there are fewer."""

@@ -1,6 +1,7 @@
 """What this broker knows of the mirror partitions that it leads."""
 
 from dataclasses import replace
+from typing import Final
 
 from brokers.ids import Instant, TopicPartition
 from brokers.region import MirrorPartitionStatus, MirrorStatus
@@ -9,6 +10,9 @@ from linker.control.mirror_topic import MirrorTopic
 from linker.data.replicator import PartitionReplicator
 from linker.records.mirror_state import MirrorState
 from linker.region_client import RegionClient
+
+# A replica that became leader with its old tail would have it cut by its source; a failover would make it the topic's.
+TAILS_LEFT: Final = "not all replicas in sync have truncated their logs"
 
 
 def mirror_status(region: RegionClient, mirror: MirrorTopic, now: Instant) -> MirrorStatus:
@@ -70,7 +74,11 @@ def partition_status(
         is_drained=is_drained and state.high_watermark == state.log_end_offset,
         trouble=mirror.replicators.trouble_of(index),
     )
-    return status if replicator is None else _of_source(status, mirror, replicator, now)
+    if replicator is None:
+        return status
+    status = _of_source(status, mirror, replicator, now)
+    has_tails = mirror.record.state is MirrorState.PENDING_RESTORE and not state.is_followed
+    return replace(status, is_following=False, trouble=TAILS_LEFT) if has_tails else status
 
 
 def _of_source(

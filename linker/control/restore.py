@@ -6,7 +6,7 @@ The link coordinator goes by the record alone, so that another one goes on where
                                 each leader compares its log with the source's, and the record has what is in common
                                 every in-sync replica seals what it has beyond; groups past it are moved back
     PENDING_RESTORE             each leader truncates, in a leader epoch of its own, and follows the source
-    ACTIVE                      every leader follows
+    ACTIVE                      every leader follows, and no replica that may be elected has its old tail
 
 Until PENDING_RESTORE nothing is removed, and a failover makes the topic what it was. Lineage says what is in common: a
 cut begins leader epochs that no other region gives out (`mirror_cut`).
@@ -200,9 +200,14 @@ class MirrorRestore:
         def lacks(index: int) -> str:
             partition = TopicPartition(self._mirror.topic, index)
             report = self._reports.of(partition, now, self._mirror.version)
-            if report is None or not report.is_following:
-                return f"partition {index} does not follow its source yet"
-            return ""
+            if report is None:
+                return f"the leader of partition {index} does not answer"
+            why = f": {report.trouble}" if report.trouble else ""
+            return (
+                ""
+                if report.is_following
+                else f"partition {index} does not follow its source yet{why}"
+            )
 
         because = self._each(lacks)
         if because:

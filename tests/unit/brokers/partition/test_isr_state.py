@@ -54,6 +54,19 @@ def test_nothing_is_committed_before_every_member_was_heard_of() -> None:
     assert progress.committed_offset(7, 10, 1, NOW) == 7  # what the leader's own disk has
 
 
+def test_it_is_followed_once_every_replica_that_may_be_elected_has_fetched() -> None:
+    progress = leading(isr=(1, 2))
+    assert not progress.is_followed
+    fetch(progress, 2, 8, 10)
+    assert progress.is_followed
+    fetch(progress, 3, 10, 10)
+    assert members(progress.expansion(8, NOW)) == (1, 2, 3)
+    assert progress.is_followed
+    assert progress.update(10, (1, 2, 3), (1,), (), NOW)
+    assert progress.is_followed
+    assert not leading().is_followed  # in another leader epoch nobody has
+
+
 def test_too_few_in_sync_freeze_the_high_watermark() -> None:
     progress = leading(isr=(1,))
     assert progress.committed_offset(10, 10, 2, NOW) is None

@@ -36,6 +36,7 @@ class Region:
         self.end = 0
         self.leader_epoch = 0
         self.online = True
+        self.is_followed = True
         self.image = Image("east")
 
     def topic_config(self, topic: str, key: str) -> str:
@@ -54,6 +55,7 @@ class Region:
             epochs=(),
             segment_bases=(0,),
             online=self.online,
+            is_followed=self.is_followed,
         )
 
 
