@@ -1,6 +1,6 @@
 """Two or three regions of several nodes each on one network; `west` is linked to `east`, and either to `north`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -8,7 +8,7 @@ from functools import partial
 from brokers.ids import OFFSET_MAX, OFFSETS_TOPIC, BrokerId, Offset, TopicPartition
 from brokers.metadata.image.image import Image
 from tests.sim.disks import Disk
-from tests.sim.evidence import Batch, commits, folder_of, parse
+from tests.sim.evidence import Batch, batches, commits, folder_of, parse
 from tests.sim.network import Network
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import DATA_PORT, LINK_PORT, TOPIC, Cluster, MakeNode, place
@@ -77,6 +77,27 @@ class Region(Cluster):
         if self.holders is not None:
             self.holders.setdefault((partition, batch.data), set()).add(number)
         self.covered.setdefault(partition, set()).add((batch.base_offset, batch.next_offset))
+
+    def watch_holders(self) -> None:
+        """From now on; what a power cut takes from a disk is not held there any more."""
+        self.holders = {}
+        for number, node in self.nodes.items():
+            node.disk.on_crash = partial(self._lose_power, number)
+
+    def _lose_power(self, number: BrokerId, crash: Callable[[], None]) -> None:
+        before = self._stored(number)
+        crash()
+        assert self.holders is not None
+        for lost in before - self._stored(number):
+            self.holders[lost].discard(number)
+
+    def _stored(self, number: BrokerId) -> set[tuple[TopicPartition, bytes]]:
+        disk, places = self.node(number).disk, self.holders or ()
+        return {
+            (partition, batch.data)
+            for partition in {partition for partition, _ in places}
+            for batch in batches(disk, partition)
+        }
 
     def _check(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
         """P2, at each write: the source wrote these bytes at this offset, and has committed them."""

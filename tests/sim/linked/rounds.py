@@ -16,7 +16,7 @@ from tests.sim.evidence import parse
 from tests.sim.linked import verdict
 from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.followers import EarlyMember, Follower
-from tests.sim.linked.orphans import orphans
+from tests.sim.linked.orphans import orphans, still_held
 from tests.sim.linked.reversals import ReversingOperator
 from tests.sim.linked.runs import Adjust, LinkedRun
 from tests.sim.nodes import Node
@@ -207,7 +207,6 @@ class RoundsRun(LinkedRun):
 
 def misplaced(region: Region, disks: verdict.Disks) -> Iterator[str]:
     """P5: what an orphan store has was written in this region, and has been removed from its log."""
-    held = verdict.values_of(disks)
     written = {
         (partition, offset, value)
         for (partition, _), versions in region.written.items()
@@ -217,8 +216,9 @@ def misplaced(region: Region, disks: verdict.Disks) -> Iterator[str]:
     }
     for node in region.nodes.values():
         for partition, offset, value in orphans(node.disk):
-            place = f"{value!r:.40} of {partition}@{offset}"
             if (partition, offset, value) not in written:
+                place = f"{value!r:.40} of {partition}@{offset}"
                 yield f"{place} was sealed at {node.place}, and never written here"
-            elif held.get(partition, {}).get(offset) == value:
-                yield f"{place} was sealed at {node.place}, and lies in the log"
+        for partition, offset, value in still_held((node.disk,), disks):
+            place = f"{value!r:.40} of {partition}@{offset}"
+            yield f"{place} was sealed at {node.place}, and lies in the log"

@@ -16,7 +16,7 @@ from tests.sim.disks import Disk
 from tests.sim.evidence import batches, parse
 from tests.sim.linked import verdict
 from tests.sim.linked.federation import DESTINATION, SOURCE, MirrorBroken, Region
-from tests.sim.linked.orphans import orphans
+from tests.sim.linked.orphans import orphans, still_held
 from tests.sim.linked.runs import Adjust, LinkedRun
 from tests.sim.linked.scenario import LinkedScenario
 from tests.sim.linked.usurpers import UncleanAdmin, Usurper
@@ -74,7 +74,7 @@ class UncleanRun(LinkedRun):
         rng = self.world.rng("unclean")
         west, east = self.federation.first.regions
         west.statements.loses = west.statements.rewrites = True
-        east.holders = {}
+        east.watch_holders()
         self.operator.policy = policy or rng.choice(("fail", "truncate"))
         self.world.note("policy", self.operator.policy)
         self.strikes = rng.choice((1, 1, 2))
@@ -184,9 +184,10 @@ def unsealed(region: Region, disks: verdict.Disks) -> Iterator[str]:
         place = (partition, offset, value)
         if held.get(partition, {}).get(offset) != value and place not in sealed:
             yield f"{value!r:.40} of {partition}@{offset} is gone, and was not sealed"
-    for partition, offset, value in sorted(sealed):
-        if held.get(partition, {}).get(offset) == value:
-            yield f"{value!r:.40} of {partition}@{offset} was sealed, and lies in the log"
+    for partition, offset, value in still_held(
+        (each.disk for each in region.nodes.values()), disks
+    ):
+        yield f"{value!r:.40} of {partition}@{offset} was sealed, and lies in the log"
 
 
 def had_by_all(region: Region) -> Iterator[tuple[TopicPartition, Offset, bytes]]:
