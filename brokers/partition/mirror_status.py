@@ -12,9 +12,9 @@ class MirrorPartitionStatus:
     `is_running`: the link copies it, or tries to. `is_caught_up`: for a promotion, it holds all that the source had
     after the promotion began. `is_drained`: the link places nothing any more, and what it placed is replicated.
     `last_epoch` is the largest leader epoch in the log. `common_offset`: the end of what the log had in common with its
-    source when that was last asked. `is_following`: the source has agreed to go on from the end of this log; in a restore,
-    the replicas in sync have truncated theirs, too. `origin_lag_ms` is behind the region in which the records begin.
-    `source_began_at`: below it the source never held anything, as it said when the histories parted.
+    source when that was last asked. `is_following`: the source has agreed to go on from the end of this log; in a
+    restore, the replicas in sync have truncated theirs, too. `origin_lag_ms` is behind the region in which the records
+    begin. `source_began_at`: below it the source never held anything, as it said when the histories parted.
     """
 
     index: int
