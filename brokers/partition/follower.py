@@ -101,4 +101,4 @@ def on_out_of_range(
         return [*log.restart_at(log_start_offset), *replica.restarted(now)]
     entries = log.epochs.entries
     offset = entries[-1][1] if entries else min(high_watermark, log.log_end_offset)
-    return replica.truncate(max(log.log_start_offset, offset))
+    return replica.truncate(offset)

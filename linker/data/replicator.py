@@ -137,12 +137,13 @@ class PartitionReplicator:
         if state.shortage:
             return self._try_later(state.shortage, now)
         untouched = state.log_end_offset == 0 and not state.epochs
-        start = self._start_offset.decided() if untouched else None
+        is_restored = self._host.is_restored(self.partition.topic)
+        start = self._start_offset.decided() if untouched and not is_restored else None
         if start:
             # It was decided, and then interrupted.
             self._drained.append(self._subscribe)
             return [self._skip_to(start)]
-        begins = untouched and start is None and not self._host.is_restored(self.partition.topic)
+        begins = untouched and start is None and not is_restored
         self._start = self._start_offset.wanted() if begins else Start()
         if because := self._start_offset.beyond(self._start, self.stream.version):
             return self._try_later(because, now)

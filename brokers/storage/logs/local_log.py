@@ -172,6 +172,13 @@ class LocalLog:
             self._files.truncate(kept.path, size)
         return self.next_offset
 
+    def clear(self, offset: Offset) -> Offset:
+        """Remove all segments: the log must be reopened, and begins at `offset`, which is returned."""
+        while self.segments:
+            self._discard(self.segments.pop())
+        self.next_offset = offset
+        return offset
+
     def _discard(self, segment: LogSegment) -> None:
         """The log file last: a crash leaves a segment."""
         self._loaded.forget(segment)

@@ -26,9 +26,13 @@ def truncate_log(
         # A cleaning that was in the middle of a swap has not been heard of by the log's core.
         root.forsake(effect.partition)
         offset = log.log_start_offset
+    begins_lower = effect.begins_anew and effect.offset < log.log_start_offset
+    if begins_lower:
+        offset = effect.offset
+        root.save_log_start(effect.partition, offset)
     root.lower(effect.partition, offset)
     try:
-        end = log.cut(offset)
+        end = log.clear(offset) if begins_lower else log.cut(offset)
     except BatchError as error:  # the opening finds the corruption, and truncates there
         raise DiskError(f"{log.directory}: {error.because}") from error
     for name in files.list(log.directory):

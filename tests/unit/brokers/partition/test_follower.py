@@ -154,6 +154,14 @@ def test_without_epochs_it_goes_back_to_what_is_committed() -> None:
     assert follower.on_out_of_range(replica, 0, 15, NOW) == [TruncateLog(replica.partition, 15, ())]
 
 
+def test_an_empty_log_that_begins_above_the_end_of_its_leaders_begins_anew_there() -> None:
+    replica = following(20)
+    assert replica.log is not None
+    replica.log.restart_at(30)
+    cut = TruncateLog(replica.partition, 15, (), begins_anew=True)
+    assert follower.on_out_of_range(replica, 15, 15, NOW) == [cut]
+
+
 def test_the_leaders_log_start_is_followed_up_to_what_is_committed() -> None:
     replica = following(20)
     replica.update_leader_high_watermark(10, NOW)

@@ -1,5 +1,6 @@
 """A cut log is as if its tail had never been written: bytes, epochs, producers, after crashes too."""
 
+import contextlib
 import random
 from pathlib import Path
 
@@ -123,15 +124,39 @@ def test_above_the_end_only_an_epoch_without_data_is_forgotten(files: Files) -> 
     assert driver.log.truncate(6) == []
 
 
-def test_nothing_is_cut_below_the_log_start(files: Files) -> None:
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_a_log_that_is_cut_below_its_start_begins_anew_there(files: Files, is_empty: bool) -> None:
+    """Else it would lack what its leader, or its source, has between."""
     driver = Driver(files, SEGMENTS)
     fill(driver)
-    driver.perform(driver.log.trim(13))
+    end = driver.log.log_end_offset
+    driver.perform(driver.log.trim(end if is_empty else 13))
     truncate(driver, 2)
-    assert (driver.log.log_start_offset, driver.log.log_end_offset) == (13, 13)
-    driver.append(batch_at(13, 1, leader_epoch=9))
+    assert (driver.log.log_start_offset, driver.log.log_end_offset) == (2, 2)
+    assert driver.log.epochs.entries == ()
+    driver.append(batch_at(2, 1, leader_epoch=9))
     driver.start()
-    assert (driver.log.log_start_offset, driver.log.log_end_offset) == (13, 14)
+    assert (driver.log.log_start_offset, driver.log.log_end_offset) == (2, 3)
+    assert driver.log.epochs.entries == ((9, 2),)
+    assert driver.read(2).next_offset == 3
+
+
+@pytest.mark.parametrize("fuse", range(1, 9))
+def test_a_crash_meanwhile_leaves_nothing_of_it(fuse: int) -> None:
+    disk = Disk(lambda path, data: None)
+    driver = Driver(disk, SEGMENTS)
+    fill(driver)
+    driver.perform(driver.log.trim(13))
+    disk.fuse = fuse
+    with contextlib.suppress(Killed):
+        driver.perform(driver.log.truncate(2))
+    disk.fuse = None
+    driver.start()
+    start, end = driver.log.log_start_offset, driver.log.log_end_offset
+    assert end == 27 or (start == end and start <= 24)
+    if end > 2:
+        truncate(driver, 2)
+    assert (driver.log.log_start_offset, driver.log.log_end_offset) == (2, 2)
 
 
 def test_a_log_that_is_not_open_has_nothing_to_cut() -> None:
