@@ -63,13 +63,21 @@ class Ours:
 
 
 def causeway(*words: str) -> str:
-    """What the command prints; raises with its complaint when it fails."""
-    done = subprocess.run(
-        [CAUSEWAY, *words], capture_output=True, text=True, check=False, timeout=TIMEOUT_S
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"causeway {' '.join(words)}: {(done.stderr or done.stdout).strip()}")
-    return done.stdout
+    """What the command prints; raises with its complaint when it fails.
+
+    It ends although the benchmark is ended meanwhile: what `local up` starts is known to `local down` only then.
+    """
+    with subprocess.Popen(
+        [CAUSEWAY, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            said, complaint = process.communicate(timeout=TIMEOUT_S)
+        except BaseException:
+            process.communicate(timeout=TIMEOUT_S)
+            raise
+    if process.returncode != 0:
+        raise RuntimeError(f"causeway {' '.join(words)}: {(complaint or said).strip()}")
+    return said
 
 
 def mirror(topic: str, source: str, destination: str, *settings: str) -> None:
