@@ -136,15 +136,14 @@ class PartitionReplicator:
             return self._try_later(f"{self.partition} is not open on this node", now)
         if state.shortage:
             return self._try_later(state.shortage, now)
-        untouched = state.log_end_offset == 0 and not state.epochs
-        is_restored = self._host.is_restored(self.partition.topic)
-        start = self._start_offset.decided() if untouched and not is_restored else None
+        is_untouched = state.log_end_offset == 0 and not state.epochs
+        begins = is_untouched and not self._host.is_restored(self.partition.topic)
+        start = self._start_offset.decided() if begins else None
         if start:
             # It was decided, and then interrupted.
             self._drained.append(self._subscribe)
             return [self._skip_to(start)]
-        begins = untouched and start is None and not is_restored
-        self._start = self._start_offset.wanted() if begins else Start()
+        self._start = self._start_offset.wanted() if begins and start is None else Start()
         if because := self._start_offset.beyond(self._start, self.stream.version):
             return self._try_later(because, now)
         self._subscription = self.stream.subscribe(self)
