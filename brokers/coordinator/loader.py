@@ -1,9 +1,10 @@
 """Reads a partition of a coordinator's topic from its start (Kafka's CoordinatorLoader)."""
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from brokers.continuations import Continuations
+from brokers.coordinator.load_times import LoadTimes
 from brokers.effects import Changed, Effect, ReadRange
 from brokers.errors import KafkaError
 from brokers.events import LogAnswer, RangeRead
@@ -29,6 +30,13 @@ class Replayed(Protocol):
         """A part of a partition that is being loaded cannot be read."""
 
 
+class _Load(NamedTuple):
+    """One partition that is being loaded."""
+
+    bound: Offset  # up to which offset
+    began: Instant
+
+
 class CoordinatorLoader:
     """Several partitions at once, each from `load` until `loaded` is called or `cancel`."""
 
@@ -36,7 +44,8 @@ class CoordinatorLoader:
         self._continuations = continuations
         self._target = target
         self._loaded = loaded
-        self._loading: dict[TopicPartition, Offset] = {}  # up to which offset
+        self._loading: dict[TopicPartition, _Load] = {}
+        self.times = LoadTimes()
 
     @property
     def is_loading(self) -> bool:
@@ -45,27 +54,29 @@ class CoordinatorLoader:
     def load(self, replica: Replica, now: Instant) -> list[Effect]:
         """Read up to the log end offset, which may be above the high watermark: what a leader has, it will commit."""
         log = replica.require_log()
-        self._loading[replica.partition] = log.log_end_offset
-        return self._read(replica, log.log_start_offset, log.log_end_offset, now)
+        load = self._loading[replica.partition] = _Load(log.log_end_offset, now)
+        return self._read(replica, log.log_start_offset, load, now)
 
     def cancel(self, partition: TopicPartition) -> None:
         """This node no longer leads the partition, or its log has failed."""
         self._loading.pop(partition, None)
 
-    def _read(self, replica: Replica, offset: Offset, bound: Offset, now: Instant) -> list[Effect]:
+    def _read(self, replica: Replica, offset: Offset, load: _Load, now: Instant) -> list[Effect]:
+        bound = load.bound
         if offset >= bound:
             self._loading.pop(replica.partition, None)
+            self.times.add(load.began, now)
             return self._loaded(replica.partition, now)
 
         def answered(event: LogAnswer, at: Instant) -> list[Effect]:
             assert isinstance(event, RangeRead)
-            if self._loading.get(replica.partition) != bound:
+            if self._loading.get(replica.partition) is not load:
                 return []  # cancelled meanwhile
             if event.error or event.next_offset <= offset:
                 self._loading.pop(replica.partition, None)
                 return _not_loaded(event)
             self._replay(replica.partition, event.data)
-            return self._read(replica, event.next_offset, bound, at)
+            return self._read(replica, event.next_offset, load, at)
 
         ticket = self._continuations.on_storage(answered)
         return [ReadRange(ticket, replica.partition, offset, bound, READ_BYTES, at_least_one=True)]

@@ -21,6 +21,7 @@ from brokers.coordinator.effects import (
     CoordinatorEffect,
     CoordinatorReply,
 )
+from brokers.coordinator.load_times import LoadTimes
 from brokers.coordinator.loader import CoordinatorLoader, Replayed
 from brokers.coordinator.partition_writer import PartitionWriter
 from brokers.effects import Effect, Reply
@@ -147,6 +148,10 @@ class CoordinatorRuntime(Generic[Shard]):
     @property
     def is_loading(self) -> bool:
         return self._loader.is_loading
+
+    @property
+    def load_times(self) -> LoadTimes:
+        return self._loader.times
 
     def follow(self, topic: TopicImage | None, now: Instant) -> list[Effect]:
         """The leaders of the topic's partitions may have changed."""

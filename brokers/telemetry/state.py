@@ -65,7 +65,7 @@ def state_text(parts: Parts, changes: PartitionCounters, now: Instant) -> Iterat
         replicas = list(parts.partitions.all.items())
         yield from _replica_gauges(parts, replicas)
         yield from _counters(LEADER_COUNTERS, changes)
-        yield from groups_text(parts.groups.coordinator)
+        yield from groups_text(parts.groups, now)
         yield from cleaner_text(parts, now)
         yield from _directories(parts)
         yield from lag_text(replicas, parts.replication.lag_ms_max, now)

@@ -2,12 +2,14 @@
 
 Groups commit, again and again, offsets of some partitions; the batches are written to `__consumer_offsets` as the
 coordinator would write them. Then a node is started with them, and the time is taken until it has answered an
-OffsetFetch of every group with the last offset. What the same node took without the commits is subtracted: the rest is
-the load. Medians of `--repeat` starts.
+OffsetFetch of every group with the last offset. The load itself is what the node says of its partitions, summed up:
+Kafka in its log, without the time that a partition waited for its thread; ours in /metrics (Kafka's
+partition-load-time), where the waiting is included. Medians of `--repeat` starts.
 """
 
 import argparse
 import json
+import re
 import shutil
 import tempfile
 import time
@@ -19,6 +21,7 @@ from typing import NamedTuple, TypeAlias
 
 from rich.console import Console
 
+from brokers.telemetry.groups import LOAD_TIME
 from tests.bench import answers, frames, memory, processes
 from tests.bench.connection import Connection
 from tests.bench.group_records import OFFSETS_TOPIC, TOPIC, Commits, group_names, java_hash
@@ -26,11 +29,15 @@ from tests.bench.peer import jars
 from tests.bench.peer.kafka import Kafka
 from tests.bench.systems import SOURCE
 from tests.process.nodes import BrokerProcess
+from tests.process.scrapes import Scrape
 
 OFFSETS_PARTITIONS = 50  # offsets.topic.num.partitions
 WINDOW = 32  # requests in flight
 TIMEOUT_S = 300
-EMPTY, FULL = "empty", "full"
+FULL = "full"
+KAFKA_LOADED = re.compile(
+    rf"Finished loading of metadata from {OFFSETS_TOPIC}-\d+ .*? in (\d+)ms where (\d+)ms"
+)
 progress = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
@@ -51,46 +58,44 @@ class Node(NamedTuple):
     address: Callable[[], str]
     pid: Callable[[], int]
     data: Path
+    load_ms: Callable[[], float]  # of all partitions of `__consumer_offsets`, since its start
 
 
 Maker: TypeAlias = Callable[[Path], Node]
 
 
 class Started(NamedTuple):
-    """Seconds since the start of the process, and CPU seconds."""
+    """Seconds since the start of the process, of the load alone, and CPU seconds."""
 
     loaded_s: float  # until it has answered for every group
+    load_s: float  # as the node measures it
     cpu_s: float  # of all its processes
     slowest_answer_s: float  # of the questions that it was asked meanwhile
 
 
 class Measured(NamedTuple):
-    """A node with the commits beside itself without them."""
+    """Medians of the starts of a node, and the slowest answer of all."""
 
     name: str
-    empty_s: float
     loaded_s: float
-    empty_cpu_s: float
+    load_s: float
     cpu_s: float
     slowest_answer_s: float
     log_mb: float
 
-    @property
-    def load_s(self) -> float:
-        return self.loaded_s - self.empty_s
-
     def __str__(self) -> str:
         return (
-            f"{self.name:9} every group is answered {self.loaded_s:6.2f} s after the start, "
-            f"{self.empty_s:5.2f} s without commits: load {self.load_s:6.2f} s; "
-            f"{self.cpu_s:5.1f} CPU-s, {self.empty_cpu_s:4.1f} without; "
-            f"slowest answer {1_000 * self.slowest_answer_s:.0f} ms, log {self.log_mb:.0f} MB"
+            f"{self.name:9} load {self.load_s:6.2f} s; every group is answered {self.loaded_s:6.2f} s after the start, "
+            f"{self.cpu_s:5.1f} CPU-s; slowest answer {1_000 * self.slowest_answer_s:.0f} ms, log {self.log_mb:.0f} MB"
         )
 
 
 def ours(directory: Path) -> Node:
     directory.mkdir(parents=True, exist_ok=True)
-    process = BrokerProcess(directory)
+    process = BrokerProcess(directory, {"metrics.listener": "127.0.0.1:0"})
+
+    def load_ms() -> float:
+        return OFFSETS_PARTITIONS * Scrape(process.told["metrics"]).value(f"{LOAD_TIME}_avg")
 
     def start() -> float:
         began = time.perf_counter()
@@ -98,16 +103,24 @@ def ours(directory: Path) -> Node:
         return began
 
     return Node(
-        "causeway", start, process.stop, lambda: process.address, lambda: process.pid, process.data
-    )
+        "causeway", start, process.stop, lambda: process.address, lambda: process.pid, process.data,
+        load_ms,
+    )  # fmt: skip
 
 
 def kafka(directory: Path) -> Node:
     peer = Kafka(directory)
     is_up = False
+    logged = 0  # by earlier starts
+
+    def load_ms() -> float:
+        times = KAFKA_LOADED.findall(peer.log(SOURCE)[logged:])
+        assert len(times) == OFFSETS_PARTITIONS, times
+        return sum(float(taken) - float(waited) for taken, waited in times)
 
     def start() -> float:
-        nonlocal is_up
+        nonlocal is_up, logged
+        logged = len(peer.log(SOURCE))
         began = time.perf_counter()
         if is_up:
             peer.start(SOURCE)
@@ -121,7 +134,7 @@ def kafka(directory: Path) -> Node:
 
     return Node(
         "kafka", start, lambda: peer.stop(SOURCE), region_address,
-        lambda: peer.region(SOURCE).pids[0], directory / SOURCE,
+        lambda: peer.region(SOURCE).pids[0], directory / SOURCE, load_ms,
     )  # fmt: skip
 
 
@@ -166,7 +179,7 @@ def await_groups(node: Node, began: float, groups: list[str], wanted: int) -> St
                     rest.pop()
     taken = time.perf_counter() - began
     used = sum(sum(each.cpu_times()[:2]) for each in processes.family([node.pid()]))
-    return Started(taken, used, slowest)
+    return Started(taken, node.load_ms() / 1000, used, slowest)
 
 
 @contextmanager
@@ -191,13 +204,12 @@ def create_topics(node: Node, shape: Shape) -> None:
 
 
 def write(make: Maker, directory: Path, shape: Shape) -> None:
-    """Two directories of one system, without the commits and with them; what is there is left as it is."""
+    """The directory of one system with the commits; what is there is left as it is."""
     if (directory / FULL).exists():
         return
     shutil.rmtree(directory, ignore_errors=True)  # of a run that was ended
-    create_topics(make(directory / EMPTY), shape)
     written = directory / f"{FULL}.part"
-    shutil.copytree(directory / EMPTY, written)
+    create_topics(make(written), shape)
     fill(make(written), shape)
     written.rename(directory / FULL)
 
@@ -216,31 +228,20 @@ def started(node: Node, groups: list[str], wanted: int) -> Started:
 def measure(directories: Mapping[Maker, Path], shape: Shape, repeat: int) -> list[Measured]:
     """In turn, while nothing else of this runs."""
     groups = group_names(shape.groups)
-    empty: dict[Maker, list[Started]] = {make: [] for make in directories}
-    full: dict[Maker, list[Started]] = {make: [] for make in directories}
+    found: dict[Maker, list[Started]] = {make: [] for make in directories}
     for _ in range(repeat):
         for make, directory in directories.items():
-            empty[make].append(started(make(directory / EMPTY), groups, -1))
-            full[make].append(started(make(directory / FULL), groups, shape.rounds))
+            found[make].append(started(make(directory / FULL), groups, shape.rounds))
     return [
-        summed_up(make(directory / FULL), empty[make], full[make])
-        for make, directory in directories.items()
+        summed_up(make(directory / FULL), found[make]) for make, directory in directories.items()
     ]
 
 
-def summed_up(node: Node, empty: list[Started], full: list[Started]) -> Measured:
-    """Medians."""
+def summed_up(node: Node, found: list[Started]) -> Measured:
     logs = node.data.glob(f"{OFFSETS_TOPIC}-*/*.log")
     size = sum(each.stat().st_size for each in logs) / 1e6
-    return Measured(
-        node.name,
-        median(each.loaded_s for each in empty),
-        median(each.loaded_s for each in full),
-        median(each.cpu_s for each in empty),
-        median(each.cpu_s for each in full),
-        max(each.slowest_answer_s for each in full),
-        size,
-    )
+    loaded, load, cpu, slowest = zip(*found, strict=True)
+    return Measured(node.name, median(loaded), median(load), median(cpu), max(slowest), size)
 
 
 def main() -> None:
@@ -268,8 +269,8 @@ def main() -> None:
         print(each)
     if len(found) > 1:
         first, second = found
-        loaded, load = first.loaded_s / second.loaded_s, first.load_s / second.load_s
-        print(f"ratio     {loaded:.2f}, load {load:.2f}")
+        load, loaded = first.load_s / second.load_s, first.loaded_s / second.loaded_s
+        print(f"ratio     load {load:.2f}, from the start {loaded:.2f}")
 
 
 def _options() -> argparse.Namespace:
@@ -277,7 +278,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--groups", type=int, default=1_000)
     parser.add_argument("--partitions", type=int, default=1_000)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--no-peer", action="store_true", help="ours alone")
     parser.add_argument("--data", type=Path, help="keep the data there, and use what is there")
     parser.add_argument("--only-write", action="store_true", help="with --data: measure later")

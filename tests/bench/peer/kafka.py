@@ -105,5 +105,10 @@ class Kafka:
         processes.stop(process.pid)
         process.wait()
 
+    def log(self, name: str) -> str:
+        """What the node has logged so far, over all its starts."""
+        path = self._log(name)
+        return path.read_text() if path.exists() else ""
+
     def _log(self, name: str) -> Path:
         return self._directory / f"{name}.log"
