@@ -1,7 +1,8 @@
 """A link over a wide area: two regions of one node, and between them a proxy that delays both ways.
 
 Figures are taken at round trips of 0, 20, 80 and 200 ms (`..._0ms` and so on). The proxy, `tests.process.delay_proxy`,
-is a process of its own on the same processors, so its rate and the link's depend on how many there are.
+is a process of its own on the same processors, so its rate and the link's depend on how many there are. `wan` lets
+pass what comes; in `wan-line` all connections share a line of 2 Gbit/s, which leaves the processors idle in between.
 
 - `local_mb_per_s`: 2 GB in 12 partitions without the proxy, from the first record that arrives to the last
 - `mb_per_s`: the same through the proxy; `proxy_mb_per_s` is what one TCP connection gets through it, both ends idle
@@ -31,6 +32,7 @@ from tests.bench.systems import Linked
 from tests.bench.work import Size
 
 ROUND_TRIPS_MS = (0, 20, 80, 200)
+LINE_BYTES_PER_SECOND = 250_000_000
 PROBE_BYTES = 512 << 20
 PIECE_BYTES = 1 << 20
 TIMEOUT_S = 300
@@ -52,41 +54,77 @@ class Proxy(NamedTuple):
     port: int
 
 
+class Distance(NamedTuple):
+    """What the proxy puts between the regions; 0 bytes a second: it limits nothing."""
+
+    round_trip_ms: float
+    bytes_per_second: int = 0
+
+
 def wan(system: Wide, size: Size) -> Figures:
     """Without the proxy first, then at each round trip."""
     much = replace(size, large_batches=size.wide_batches, linked_s=size.wide_s)
-    system.reached(through_proxy=False)
-    local = crossing.catch_up(system, much)["moving_mb_per_s"]
-    figures = {"local_mb_per_s": local}
+    figures = {"local_mb_per_s": _local(system, much)}
     for round_trip_ms in ROUND_TRIPS_MS:
-        found = _at(system, much, round_trip_ms)
-        found["of_possible"] = found["mb_per_s"] / min(local, found["proxy_mb_per_s"])
-        figures |= {f"{figure}_{round_trip_ms}ms": value for figure, value in found.items()}
+        found = _in_bulk(system, much, Distance(round_trip_ms), figures["local_mb_per_s"])
+        figures |= _named(found, round_trip_ms)
+        with _reached(system, Distance(round_trip_ms)):
+            delays = crossing.one_at_a_time(system, much)
+        figures |= _named({f"record_{n}": delays[n] for n in ("p50_ms", "p99_ms")}, round_trip_ms)
     return figures
 
 
-def _at(system: Wide, size: Size, round_trip_ms: float) -> Figures:
-    target = system.reached(through_proxy=True)
-    figures = {"proxy_mb_per_s": proxy_rate(round_trip_ms)}
-    with _proxy(target, round_trip_ms, system.port) as proxy:
+def wan_line(system: Wide, size: Size) -> Figures:
+    """In bulk alone: a record's delay behind a full line is the line's."""
+    much = replace(size, large_batches=size.wide_batches)
+    figures = {"local_mb_per_s": _local(system, much)}
+    for round_trip_ms in ROUND_TRIPS_MS:
+        distance = Distance(round_trip_ms, LINE_BYTES_PER_SECOND)
+        figures |= _named(
+            _in_bulk(system, much, distance, figures["local_mb_per_s"]), round_trip_ms
+        )
+    return figures
+
+
+def _named(figures: Figures, round_trip_ms: float) -> Figures:
+    return {f"{name}_{round_trip_ms}ms": value for name, value in figures.items()}
+
+
+def _local(system: Wide, size: Size) -> float:
+    system.reached(through_proxy=False)
+    return crossing.catch_up(system, size)["moving_mb_per_s"]
+
+
+def _in_bulk(system: Wide, size: Size, distance: Distance, local_mb_per_s: float) -> Figures:
+    proxy_mb_per_s = proxy_rate(distance)
+    with _reached(system, distance) as proxy:
         meter = Meter((proxy.pid,))
         moved = crossing.catch_up(system, size)
-        between = meter.cpu_s() * 1000 / size.large_batches
-        figures["mb_per_s"] = moved["moving_mb_per_s"]
-        figures["cpu_s_per_gb"] = moved["moving_cpu_s_per_gb"]
-        figures["proxy_cpu_s_per_gb"] = between
-        busy_s = moved["moving_cpu_s_per_gb"] + between
-        figures["processors_mb_per_s"] = 1000 * (os.cpu_count() or 1) / busy_s
-        figures["peak_mb"] = moved["peak_mb"]
-        delays = crossing.one_at_a_time(system, size)
-        figures |= {f"record_{name}": delays[name] for name in ("p50_ms", "p99_ms")}
-    return figures
+        proxy_cpu_s_per_gb = meter.cpu_s() * 1000 / size.large_batches
+    busy_s = moved["moving_cpu_s_per_gb"] + proxy_cpu_s_per_gb
+    return {
+        "proxy_mb_per_s": proxy_mb_per_s,
+        "mb_per_s": moved["moving_mb_per_s"],
+        "of_possible": moved["moving_mb_per_s"] / min(local_mb_per_s, proxy_mb_per_s),
+        "cpu_s_per_gb": moved["moving_cpu_s_per_gb"],
+        "proxy_cpu_s_per_gb": proxy_cpu_s_per_gb,
+        "processors_mb_per_s": 1000 * (os.cpu_count() or 1) / busy_s,
+        "peak_mb": moved["peak_mb"],
+    }
 
 
 @contextmanager
-def _proxy(target: str, round_trip_ms: float, port: int = 0) -> Iterator[Proxy]:
+def _reached(system: Wide, distance: Distance) -> Iterator[Proxy]:
+    """While it lasts, links reach west through a proxy."""
+    with _proxy(system.reached(through_proxy=True), distance, system.port) as proxy:
+        yield proxy
+
+
+@contextmanager
+def _proxy(target: str, distance: Distance, port: int = 0) -> Iterator[Proxy]:
     command = [sys.executable, "-m", "tests.process.delay_proxy", "--to", target]
-    command += ["--delay-ms", str(round_trip_ms / 2), "--port", str(port)]
+    command += ["--delay-ms", str(distance.round_trip_ms / 2), "--port", str(port)]
+    command += ["--bytes-per-second", str(distance.bytes_per_second), "--shared"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -97,12 +135,12 @@ def _proxy(target: str, round_trip_ms: float, port: int = 0) -> Iterator[Proxy]:
             process.stdin.close()  # which ends it
 
 
-def proxy_rate(round_trip_ms: float) -> float:
+def proxy_rate(distance: Distance) -> float:
     """MB/s of one connection through a proxy of its own, from the first byte that arrives."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         target = f"127.0.0.1:{server.getsockname()[1]}"
         with (
-            _proxy(target, round_trip_ms) as proxy,
+            _proxy(target, distance) as proxy,
             socket.create_connection(("127.0.0.1", proxy.port), TIMEOUT_S) as near,
         ):
             far, _ = server.accept()

@@ -23,18 +23,37 @@ THERE, BACK = "there", "back"  # from whoever connects to the target, and from t
 RESET: Final = b"\1\0\0\0\0\0\0\0"  # SO_LINGER of nothing: a close is a reset
 
 
+class Line:
+    """What bytes leave one after the other, so many a second; 0: at once."""
+
+    def __init__(self, bytes_per_second: int) -> None:
+        self._bytes_per_second = bytes_per_second
+        self.piece_bytes = max(LIMITED_PIECE_BYTES, bytes_per_second // 1000)
+        self._free_at = 0.0  # when it has taken all before
+
+    @property
+    def is_limited(self) -> bool:
+        return self._bytes_per_second > 0
+
+    def left_at(self, size: int, now: float) -> float:
+        """When so many bytes that come now have left it."""
+        taken = size / self._bytes_per_second if self._bytes_per_second else 0
+        self._free_at = max(now, self._free_at) + taken
+        return self._free_at
+
+
 class Way:
-    """One direction of a connection: what comes from `source` goes to `target` after the delay, at the limit's rate."""
+    """One direction of a connection: what comes from `source` goes to `target` after the delay, at the line's rate."""
 
     def __init__(
         self, passage: "Passage", direction: str, source: socket.socket, target: socket.socket
     ) -> None:
         self._passage, self._proxy, self._direction = passage, passage.proxy, direction
         self._source, self._target = source, target
+        self._line = passage.proxy.line(direction)
         self._loop = asyncio.get_running_loop()
         self._under_way: deque[tuple[float, Piece]] = deque()
         self._size = 0
-        self._free_at = 0.0  # when the line has taken all before
         self._timer: asyncio.TimerHandle | None = None
         self._is_reading = self._is_writing = self._is_ended = False
 
@@ -70,14 +89,13 @@ class Way:
 
     def _take(self) -> Piece:
         """What there is; nothing of it where the other end has finished."""
-        if self._proxy.bytes_per_second:
-            return CopiedPiece.of(self._source, LIMITED_PIECE_BYTES)
+        if self._line.is_limited:
+            return CopiedPiece.of(self._source, self._line.piece_bytes)
         return self._proxy.pieces.of(self._source)
 
     def _delay(self, piece: Piece) -> None:
-        rate = self._proxy.bytes_per_second
-        self._free_at = max(self._loop.time(), self._free_at) + (piece.size / rate if rate else 0)
-        self._under_way.append((self._free_at + self._proxy.delay_seconds, piece))
+        left_at = self._line.left_at(piece.size, self._loop.time())
+        self._under_way.append((left_at + self._proxy.delay_seconds, piece))
         self._size += piece.size
         if self._size > BUFFERED_MAX:
             self._pause()
@@ -164,7 +182,8 @@ class Passage:
 class DelayProxy:
     """Listens on `port` of `listener` while it runs.
 
-    `delay_seconds` is one way; `bytes_per_second` is of each direction of each connection, 0 is no limit.
+    `delay_seconds` is one way. `bytes_per_second` is of each direction, of each connection or of all together
+    (`is_shared`); 0 is no limit.
     """
 
     def __init__(
@@ -174,11 +193,13 @@ class DelayProxy:
         *,
         delay_ms: float = 0,
         bytes_per_second: int = 0,
+        is_shared: bool = False,
         listener: str = "127.0.0.1",
     ) -> None:
         self._target, self._listener = (host, port), listener
         self.delay_seconds = delay_ms / 1000
-        self.bytes_per_second = bytes_per_second
+        self._bytes_per_second = bytes_per_second
+        self._shared = {way: Line(bytes_per_second) for way in (THERE, BACK) if is_shared}
         self.cut_ways: frozenset[str] = frozenset()
         self.port = 0
         self.passages: set[Passage] = set()
@@ -188,6 +209,10 @@ class DelayProxy:
         self._serving: asyncio.Task[Any] | None = None
         self._thread: threading.Thread | None = None
         self._is_ready = threading.Event()
+
+    def line(self, direction: str) -> Line:
+        """Of a new connection."""
+        return self._shared.get(direction) or Line(self._bytes_per_second)
 
     async def serve(self) -> None:
         self._loop, self._serving = asyncio.get_running_loop(), asyncio.current_task()
@@ -263,10 +288,15 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay-ms", type=float, default=0)
     parser.add_argument("--bytes-per-second", type=int, default=0)
+    parser.add_argument("--shared", action="store_true", help="of all connections together")
     options = parser.parse_args()
     host, _, port = options.to.rpartition(":")
     proxy = DelayProxy(
-        host, int(port), delay_ms=options.delay_ms, bytes_per_second=options.bytes_per_second
+        host,
+        int(port),
+        delay_ms=options.delay_ms,
+        bytes_per_second=options.bytes_per_second,
+        is_shared=options.shared,
     )
     proxy.port = options.port
     proxy.start()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.process.delay_proxy import BACK, THERE, DelayProxy
+from tests.process.delay_proxy import BACK, THERE, DelayProxy, Line
 
 TIMEOUT_S = 30
 BYTES = 6 << 20
@@ -69,8 +69,13 @@ def receive(connection: socket.socket, size: int) -> bytes:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"delay_ms": 20}, {"bytes_per_second": 40 << 20}],
-    ids=["at once", "delayed", "limited"],
+    [
+        {},
+        {"delay_ms": 20},
+        {"bytes_per_second": 40 << 20},
+        {"bytes_per_second": 40 << 20, "is_shared": True},
+    ],
+    ids=["at once", "delayed", "limited", "limited together"],
 )
 def test_what_is_sent_arrives_as_it_was_in_both_directions(
     options: dict[str, int], rng: random.Random
@@ -81,6 +86,19 @@ def test_what_is_sent_arrives_as_it_was_in_both_directions(
         sending.start()
         assert receive(near, BYTES) == data
         sending.join()
+
+
+def test_bytes_leave_a_line_one_after_the_other() -> None:
+    line = Line(100)
+    assert [line.left_at(50, now) for now in (0, 0, 0.25, 5)] == [0.5, 1, 1.5, 5.5]
+    assert [Line(0).left_at(50, now) for now in (0, 5)] == [0, 5]
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_a_line_is_one_connections_or_all_connections(is_shared: bool) -> None:
+    wide = DelayProxy("127.0.0.1", 1, bytes_per_second=100, is_shared=is_shared)
+    assert (wide.line(THERE) is wide.line(THERE)) == is_shared
+    assert wide.line(THERE) is not wide.line(BACK)
 
 
 def test_an_end_is_heard_of_after_what_came_before_it() -> None:
