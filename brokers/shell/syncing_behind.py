@@ -1,8 +1,9 @@
-"""Files that are synced in a thread, in order: a cleaning goes on meanwhile."""
+"""Files that are written and synced in a thread, in order: a cleaning goes on meanwhile."""
 
 import os
 import traceback
 from collections.abc import Callable
+from functools import partial
 from queue import Queue
 from threading import Thread
 from typing import Final, TypeAlias
@@ -11,7 +12,9 @@ from brokers.ids import Buffer
 from brokers.ports import DiskError, FileWriter
 from brokers.shell.files import DiskFiles
 
-WAITING_MAX: Final = 8  # files that are written and not synced; a segment has three
+WAITING_MAX: Final = (
+    8  # writes, of about a chunk each, and files to be synced, of which a segment has three
+)
 
 _Work: TypeAlias = Callable[[], object]
 
@@ -61,8 +64,8 @@ class FollowingThread:
 
 
 class SyncedBehind(DiskFiles):
-    """`finish` of a writer returns before the file is synced and has its name: what must come after that is asked of
-    the same thread."""
+    """`write` and `finish` of a writer return before the bytes are written, and the file is synced and has its name:
+    what must come after that is asked of the same thread. Nobody may change what was given to `write`."""
 
     def __init__(self, root: str, thread: FollowingThread) -> None:
         super().__init__(root)
@@ -80,7 +83,7 @@ class _WriterBehind:
         self._thread = thread
 
     def write(self, data: Buffer) -> None:
-        self._writer.write(data)
+        self._thread.do(partial(self._writer.write, data))
 
     def finish(self) -> None:
         self._thread.do(self._finish, otherwise=self._writer.give_up)

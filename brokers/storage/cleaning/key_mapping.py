@@ -28,7 +28,9 @@ from brokers.storage.cleaning.record_sizes import RecordSizes
 from brokers.storage.cleaning.transaction_rules import TransactionRules, marker_type
 from brokers.storage.segments.file_names import LOG, file_name
 
-_SHARE_OF_LAST_RECORDS: Final = 8  # of the memory for keys, and beside it
+# Of the memory for keys, and beside it: enough for as many offsets as there is room for keys.
+_SHARE_OF_LAST_RECORDS: Final = 8
+_SHARE_OF_SIZES: Final = 4
 STEP_BYTES: Final = 1 << 18  # about what is read or written between two steps
 _PUT_TOGETHER: Final = 1 << 13  # keys
 
@@ -101,8 +103,9 @@ class KeyMapping:
         end = max((each.next_offset for each in self._plan.segments), default=self.end)
         most = limits.map_bytes // _SHARE_OF_LAST_RECORDS
         self.last = LastRecords(self.end, min(end, self.end + most))
-        most = (limits.map_bytes - ENTRY_BYTES * self.offsets.entries) // SIZE_BYTES
-        self.sizes = RecordSizes(self.end, min(end, self.end + max(0, most)))
+        left_over = limits.map_bytes - ENTRY_BYTES * self.offsets.entries
+        most = max(left_over, limits.map_bytes // _SHARE_OF_SIZES) // SIZE_BYTES
+        self.sizes = RecordSizes(self.end, min(end, self.end + most))
 
     def _map(self, segment: PlannedSegment) -> Iterator[int]:
         reader, since = self._files.reader(path_of(self._plan, segment)), 0

@@ -1,4 +1,4 @@
-"""How long the records of the dirty part of a log are, as far as memory for keys is left over.
+"""How long the records of the dirty part of a log are, as far as there is memory for it.
 
 With it the second reading of a cleaning knows where each record of a batch begins, without looking at the one before.
 """
