@@ -27,7 +27,8 @@ NOTHING_THERE = Bounds(None, 0, 0, 0, False)
 
 
 class Examined(NamedTuple):
-    """One partition: its bounds, its lag, its units, and the findings that follow from its bounds alone."""
+    """One partition: its bounds, its lag, its units, and the findings that follow from its bounds alone.
+    `is_compacted`: a region says that the topic is."""
 
     source: Bounds
     mirror: Bounds
@@ -36,6 +37,14 @@ class Examined(NamedTuple):
     findings: tuple[Finding, ...]
     earlier: Earlier
     topic_ids: tuple[str, str]
+    is_compacted: bool = False
+
+    def compacted_meanwhile(self) -> bool:
+        """Whether a replica may have been compacted since the cut was taken."""
+        return any(
+            one.compacted_meanwhile(is_compacted=self.is_compacted)
+            for one in (*self.source.replicas, *self.mirror.replicas)
+        )
 
 
 def chosen(taken: AuditCut, patterns: Sequence[str]) -> list[Key]:
@@ -96,13 +105,15 @@ def examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key,
         found = [*at_the_cut(*key, source, mirror, behind), *orphans]
         kept = retention(options.source, topic), retention(options.mirror, prefix + topic)
         found += heads(key, source, mirror, kept, holes, taken.at_ms)
-        unclear = unclear_clean_points(*key, source, mirror, is_compacted=_compacts(options, key))
+        is_compacted = _compacts(options, key)
+        unclear = unclear_clean_points(*key, source, mirror, is_compacted=is_compacted)
         found += unclear
         found += unread_replicas(*key, Side.SOURCE, source) + unread_replicas(
             *key, Side.MIRROR, mirror
         )
         units = () if unclear else tuple(plan.units(source, mirror))
-        examined[key] = Examined(source, mirror, behind, units, tuple(found), before, ids)
+        whole = source, mirror, behind, units, tuple(found), before, ids, is_compacted
+        examined[key] = Examined(*whole)
     return examined
 
 

@@ -35,7 +35,8 @@ def run_audit(options: Options, now: Callable[[], int], watch: AuditProgress) ->
         taken = _take(options, now())
         fresh = examine(taken, sorted(gone), options)
         examined |= fresh
-        outcomes |= _compared(fresh, options, watch)
+        again = _compared(fresh, options, watch)
+        outcomes |= {key: again.get(key, []) for key in gone}
         for key in _cleaned_meanwhile(fresh, outcomes):
             outcomes[key] = [never_at_rest(one) for one in outcomes[key]]
     partitions, settled = [], {}
@@ -61,8 +62,7 @@ def _cleaned_meanwhile(
     return {
         key
         for key, one in examined.items()
-        if any(each.findings for each in outcomes.get(key, ()))
-        and (one.source.compacted_meanwhile() or one.mirror.compacted_meanwhile())
+        if any(each.findings for each in outcomes.get(key, ())) and one.compacted_meanwhile()
     }
 
 

@@ -222,6 +222,24 @@ def test_what_a_cleaning_may_have_changed_meanwhile_is_looked_at_again(
         assert {kind for kind, _ in found(result)} == {"unreadable"}
 
 
+@pytest.mark.parametrize("is_compacted", [False, True])
+def test_a_difference_in_a_compacted_topic_is_not_final_once_its_broker_is_silent(
+    tmp_path: Path, served: Served, is_compacted: bool
+) -> None:
+    """The log was never compacted when it was first asked for, and may have been while it was read."""
+    west, east = regions(tmp_path, without(LAST_LIVE), None, 0)
+    sides = served.region(west), served.region(east)
+    if not is_compacted:
+        said = facts.facts(isr={KEY: [1]})
+        sides = sides[0]._replace(facts=said), sides[1]._replace(facts=said)
+    silent = served.brokers["west"]
+    once = cleaning_between([lambda: setattr(silent, "log_dirs_version", 0)])
+    result = run_audit(options(sides), lambda: NOW_MS, once)
+    kinds = {kind for kind, _ in found(result)}
+    assert kinds == ({"unreadable"} if is_compacted else {"missing_on_mirror"})
+    assert result.verdict is (Verdict.UNKNOWN if is_compacted else Verdict.BROKEN)
+
+
 @pytest.mark.spark
 def test_spark_comes_to_the_same(tmp_path: Path, served: Served, spark: "SparkContext") -> None:
     assert spark.version

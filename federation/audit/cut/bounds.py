@@ -29,14 +29,14 @@ class AuditedReplica(NamedTuple):
     until: int
     clean: int = 0
 
-    def compacted_meanwhile(self) -> bool:
-        """Of a log that has been compacted before, it is assumed where nobody answers any more."""
+    def compacted_meanwhile(self, *, is_compacted: bool) -> bool:
+        """Where nobody answers any more, it is assumed of a topic that is compacted, and of a log that has been."""
         if self.log.compaction is None:
             return False
         try:
             return self.log.compaction_now() != self.log.compaction
         except OSError:
-            return self.clean > 0
+            return is_compacted or self.clean > 0
 
 
 class Bounds(NamedTuple):
@@ -57,10 +57,6 @@ class Bounds(NamedTuple):
     absent: tuple[int, ...] = ()
     in_sync_known: bool = True
     judged_until: int = 0
-
-    def compacted_meanwhile(self) -> bool:
-        """Whether a replica may have been compacted since the cut was taken."""
-        return any(one.compacted_meanwhile() for one in self.replicas)
 
 
 def clean_point(source: Bounds, mirror: Bounds) -> int:

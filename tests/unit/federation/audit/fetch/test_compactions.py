@@ -7,7 +7,7 @@ import pytest
 
 from brokers.wire import codec
 from brokers.wire.messages import log_dirs
-from federation.audit.cut.bounds import AuditedReplica, Bounds
+from federation.audit.cut.bounds import AuditedReplica
 from federation.audit.fetch import discovery
 from federation.audit.fetch.compactions import AT_ONCE, answer, compactions, request
 from federation.audit.segments.compaction import Compaction
@@ -82,32 +82,35 @@ def test_an_answer_that_is_none_is_an_error(cut: int) -> None:
         answer(memoryview(b"\0" + struct.pack(">i", 0) + b"\xff" * 9))
 
 
-def bounds(broker: Broker) -> Bounds:
+def replica(broker: Broker) -> AuditedReplica:
     (log,) = discovery.replicas({1: broker.address}, {KEY: [1]}, {KEY: END})[KEY]
     clean = log.compaction.complete_from if log.compaction is not None else -1
-    return Bounds(log, 0, END, END, True, (AuditedReplica(log, 0, END, clean),), END)
+    return AuditedReplica(log, 0, END, clean)
 
 
 def test_a_log_that_was_compacted_meanwhile_is_noticed(broker: Broker) -> None:
-    before = bounds(broker)
-    assert not before.compacted_meanwhile()
+    before = replica(broker)
+    assert not before.compacted_meanwhile(is_compacted=True)
     broker.compaction = Compaction(17, 0)
-    assert before.compacted_meanwhile()
-    assert not bounds(broker).compacted_meanwhile()
+    assert before.compacted_meanwhile(is_compacted=True)
+    assert not replica(broker).compacted_meanwhile(is_compacted=True)
 
 
 @pytest.mark.parametrize("version", [1, 4])
 def test_what_a_broker_never_said_has_not_changed(broker: Broker, version: int) -> None:
     broker.compaction, broker.log_dirs_version = None, version
-    found = bounds(broker)
-    assert found.replicas[0].clean == -1 and not found.compacted_meanwhile()
+    found = replica(broker)
+    assert found.clean == -1 and not found.compacted_meanwhile(is_compacted=True)
 
 
 @pytest.mark.parametrize("complete_from", [0, 17])
-def test_a_broker_that_does_not_answer_any_more_may_have_compacted_what_it_compacted_before(
-    broker: Broker, complete_from: int
+@pytest.mark.parametrize("is_compacted", [False, True])
+def test_a_broker_that_does_not_answer_any_more_may_have_compacted_the_log(
+    broker: Broker, complete_from: int, is_compacted: bool
 ) -> None:
+    """Of a topic that is compacted, and where it had done so before."""
     broker.compaction = Compaction(complete_from, 0)
-    found = bounds(broker)
+    found = replica(broker)
     broker.log_dirs_version = 0  # it ends connections instead of answering
-    assert found.compacted_meanwhile() == (complete_from > 0)
+    may_have = is_compacted or complete_from > 0
+    assert found.compacted_meanwhile(is_compacted=is_compacted) == may_have
