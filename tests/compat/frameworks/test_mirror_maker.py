@@ -132,27 +132,36 @@ def mirrored(members: Members, tmp_path: Path) -> Iterator[Mirrored]:
         assert "Traceback" not in backup.log(node)
 
 
-def test_records_groups_and_settings_come_over_and_go_on_after_a_kill(mirrored: Mirrored) -> None:
-    each = MORE // PARTITIONS
+EACH = MORE // PARTITIONS
+
+
+def test_records_groups_and_settings_come_over(mirrored: Mirrored) -> None:
     mirrored.send()
-    mirrored.commit(each, each, each)
+    mirrored.commit(EACH, EACH, EACH)
     mirrored.program.start()
     mirrored.wait(mirrored.has_all)
     assert partitions_of(mirrored.backup, COPY) == PARTITIONS
-    mirrored.wait(lambda: mirrored.follows(each, each, each))
+    mirrored.wait(lambda: mirrored.follows(EACH, EACH, EACH))
     for bootstrap, topics in ((mirrored.primary, "primary"), (mirrored.backup, "backup")):
         assert set(COMPACTED[topics]) <= topics_in(bootstrap)
         for topic in COMPACTED[topics]:
             assert configs(bootstrap, topic)["cleanup.policy"] == "compact"
             mirrored.wait(lambda at=bootstrap, name=topic: len(records_in(at, name)) > 0)
-    # It dies, and goes on where its offsets topic says.
-    mirrored.wait(lambda: mirrored.has_stored(each - 1))
-    mirrored.program.kill()
+
+
+@pytest.mark.soak
+def test_after_a_kill_it_goes_on_where_its_offsets_topic_says(mirrored: Mirrored) -> None:
     mirrored.send()
-    mirrored.commit(2 * each, 2 * each, 2 * each)
+    mirrored.commit(EACH, EACH, EACH)
     mirrored.program.start()
     mirrored.wait(mirrored.has_all)
-    mirrored.wait(lambda: mirrored.follows(2 * each, 2 * each, 2 * each))
+    mirrored.wait(lambda: mirrored.has_stored(EACH - 1))
+    mirrored.program.kill()
+    mirrored.send()
+    mirrored.commit(2 * EACH, 2 * EACH, 2 * EACH)
+    mirrored.program.start()
+    mirrored.wait(mirrored.has_all)
+    mirrored.wait(lambda: mirrored.follows(2 * EACH, 2 * EACH, 2 * EACH))
     # What it had stored is not copied once more.
     assert sum(ends(mirrored.backup, COPY)) == len(mirrored.sent)
     mirrored.program.stop()
