@@ -2,6 +2,7 @@
 
 - `view`: the commands; `elect`: the elections of `kafka-leader-election`
 - `description`: the region as one of its brokers describes it; `requests`: the Kafka requests that make a description
+- `partition_rows`: a partition as text and as JSON
 - `configs`: configurations of any resource, described and changed
 - `quorum`: the metadata quorum and the losses it survives; `voters`: the commands that change who votes
 - `unregister`: forgets a broker; `history`: the operator log; `log_level`: what brokers log

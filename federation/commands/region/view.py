@@ -1,6 +1,6 @@
 """`causeway region`: describes the brokers, topics and partitions of a region, and their problems."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -29,6 +29,7 @@ from federation.commands.region.elect import elect
 from federation.commands.region.features import features
 from federation.commands.region.history import history
 from federation.commands.region.log_level import log_level
+from federation.commands.region.partition_rows import COLUMNS, cells, document
 from federation.commands.region.quorum import QuorumInfo, VoterState
 from federation.commands.region.requests import describe_region, factors_set
 from federation.commands.region.unregister import unregister
@@ -133,7 +134,7 @@ def partitions(
     """List the partitions of all topics or of the named ones: leader, replicas, and which are in sync."""
     found = matching(region_at(bootstrap, topics).partitions, wanted)
     answer(
-        {"partitions": [_partition(each) for each in found]},
+        {"partitions": [document(each) for each in found]},
         as_json,
         lambda: _show_partitions(found),
     )
@@ -185,10 +186,6 @@ def _topic(topic: TopicDescription) -> dict[str, Any]:
     }
 
 
-def _partition(partition: PartitionDescription) -> dict[str, Any]:
-    return {**asdict(partition), "state": partition.state}
-
-
 # --- text ---
 
 
@@ -220,7 +217,7 @@ def _show_region(
 
 def _repair(found: RegionDescription, short: ShortTopic) -> str:
     """The missing replicas, and the commands that create them."""
-    holders = _nodes(broker.id for broker in found.brokers if not broker.fenced)
+    holders = ",".join(str(broker.id) for broker in found.brokers if not broker.fenced)
     plan = f"{short.topic.strip('_')}.json"
     return (
         f"[red]{short.topic} has {short.replicas} of {short.configured} configured replicas[/]; to mend it:\n"
@@ -298,22 +295,9 @@ def _show_partitions(found: list[PartitionDescription]) -> None:
     if not found:
         screen().print("No such partitions.")
         return
-    table = Table("Topic", "Partition", "Leader", "LeaderEpoch", "Replicas", "Isr", "Elr", "State")
+    table = Table("Topic", *COLUMNS)
     for each in found:
-        table.add_row(
-            each.topic,
-            str(each.partition),
-            "none" if each.is_offline else str(each.leader),
-            str(each.leader_epoch),
-            _nodes(each.replicas),
-            _nodes(each.isr),
-            "unknown" if each.elr is None else _nodes(each.elr),
-            each.state if each.state == "ok" else f"[red]{each.state}[/]",
-        )
+        table.add_row(each.topic, *cells(each))
     show_table(table)
     if any(each.is_offline for each in found):
         screen().print(_OFFLINE, highlight=False, soft_wrap=True)
-
-
-def _nodes(ids: Iterable[int]) -> str:
-    return ",".join(map(str, ids))

@@ -1,7 +1,6 @@
 """Topics with their partitions and configurations, as tables and as JSON."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
@@ -10,6 +9,7 @@ from brokers.ids import id_text
 from brokers.metadata.configs.effective_configs import ConfigSource
 from federation.commands.answers import screen, show_table
 from federation.commands.region.description import PartitionDescription, TopicDescription
+from federation.commands.region.partition_rows import COLUMNS, cells, document
 
 
 def own_configs(described: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, str | None]]:
@@ -34,10 +34,7 @@ def topic_document(
         "partition_count": len(topic.partitions),
         "replication_factor": topic.replication,
         "configs": dict(configs),
-        "partitions": [
-            {**asdict(each), "observers": each.observer_replicas, "state": each.state}
-            for each in partitions
-        ],
+        "partitions": [document(each) for each in partitions],
     }
 
 
@@ -56,21 +53,9 @@ def show_topic(
     )
     for key, value in configs.items():
         screen().print(f"  {key}={value}", highlight=False, markup=False, soft_wrap=True)
-    table = Table(
-        "Partition", "Leader", "LeaderEpoch", "Replicas", "Isr", "Observers", "Elr", "Offline", "State"
-    )  # fmt: skip
+    table = Table(*COLUMNS)
     for each in partitions:
-        table.add_row(
-            str(each.partition),
-            "none" if each.is_offline else str(each.leader),
-            str(each.leader_epoch),
-            _ids(each.replicas),
-            _ids(each.isr),
-            _ids(each.observer_replicas),
-            "unknown" if each.elr is None else _ids(each.elr),
-            _ids(each.offline_replicas),
-            each.state if each.state == "ok" else f"[red]{each.state}[/]",
-        )
+        table.add_row(*cells(each))
     show_table(table)
 
 
@@ -94,7 +79,3 @@ def source_name(code: int) -> str:
         ConfigSource.DEFAULT: "DEFAULT_CONFIG",
     }
     return next((name for source, name in names.items() if source == code), str(code))
-
-
-def _ids(ids: Iterable[int]) -> str:
-    return ",".join(map(str, ids))
