@@ -65,6 +65,12 @@ def test_what_was_sent_again_with_its_time_is_present() -> None:
     assert classes(there, orphans(batch(b"b", b"c"))) == [OrphanClass.PRESENT, OrphanClass.UNIQUE]
 
 
+def test_a_tail_that_a_failover_kept_in_the_log_is_present_and_not_replayed() -> None:
+    """It was sealed, and a failover in PENDING_RESTORE came before its leader cut it."""
+    tail = batch(b"a", b"a", b"b")
+    assert set(classes(Topic(tail), orphans(tail))) == {OrphanClass.PRESENT}
+
+
 def test_a_record_below_the_cut_is_no_successor() -> None:
     there = Topic(batch(b"a", b"b", offset=9))  # offsets 9 and 10
     assert classes(there, orphans(batch(b"a", b"b"))) == [OrphanClass.UNIQUE, OrphanClass.PRESENT]
