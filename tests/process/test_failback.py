@@ -5,7 +5,7 @@ returns, seals what it had beyond the cut, mirrors east, and takes its place aga
 record that was acknowledged is in its place in the log, or in an orphan store, and an audit of nothing but the data
 directories says that the regions hold the same.
 
-Ten rounds on hosts of their own, 80 ms apart, belong to the soak; they took 4 minutes on 2 quiet cores and 18 on
+All of it belongs to the soak. Ten rounds on hosts of their own, 80 ms apart, took 4 minutes on 2 quiet cores and 18 on
 busy ones.
 """
 
@@ -152,6 +152,7 @@ def both(area: WideArea) -> tuple[str, str]:
     return area.west.bootstrap, area.east.bootstrap
 
 
+@pytest.mark.soak
 def test_a_producer_follows_a_failover_and_a_failback(tmp_path: Path, resources: ExitStack) -> None:
     area = WideArea(tmp_path, Loopback(), delay_ms=5)
     resources.callback(area.close)

@@ -136,7 +136,9 @@ def segments(region: Members, partition: int) -> list[dict[str, bytes]]:
     return [{path.name: path.read_bytes() for path in folder.glob("*.log")} for folder in folders]
 
 
-@pytest.mark.parametrize("regions", ["destination", "source"], indirect=True)
+@pytest.mark.parametrize(
+    "regions", ["destination", pytest.param("source", marks=pytest.mark.soak)], indirect=True
+)
 def test_all_replicas_of_both_regions_are_equal_after_leaders_were_killed(
     regions: LinkedRegions, ledger: Ledger, rng: random.Random
 ) -> None:

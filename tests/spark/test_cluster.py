@@ -83,7 +83,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.mark.parametrize(("names", "code"), [((), 0), (("missing", "zeros"), 1)])
+@pytest.mark.parametrize(
+    ("names", "code"), [pytest.param((), 0, marks=pytest.mark.soak), (("missing", "zeros"), 1)]
+)
 def test_an_audit_on_a_cluster_finds_what_it_finds_here(
     tmp_path: Path, cluster: str, names: tuple[str, ...], code: int
 ) -> None:

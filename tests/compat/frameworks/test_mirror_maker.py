@@ -135,6 +135,7 @@ def mirrored(members: Members, tmp_path: Path) -> Iterator[Mirrored]:
 EACH = MORE // PARTITIONS
 
 
+@pytest.mark.soak
 def test_records_groups_and_settings_come_over(mirrored: Mirrored) -> None:
     mirrored.send()
     mirrored.commit(EACH, EACH, EACH)

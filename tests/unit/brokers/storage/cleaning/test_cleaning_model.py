@@ -233,7 +233,7 @@ def told(story: Story) -> dict[int, tuple[bytes, bytes | None]]:
     return story.model.records
 
 
-@pytest.mark.parametrize("seed", some(range(8)))
+@pytest.mark.parametrize("seed", some(range(5)))
 def test_a_kill_or_a_power_cut_at_every_change_of_the_disk(seed: int) -> None:
     story = Story(random.Random(seed))
     for _ in range(2):
