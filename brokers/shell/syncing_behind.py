@@ -12,9 +12,8 @@ from brokers.ids import Buffer
 from brokers.ports import DiskError, FileWriter
 from brokers.shell.files import DiskFiles
 
-WAITING_MAX: Final = (
-    8  # writes, of about a chunk each, and files to be synced, of which a segment has three
-)
+# Writes, of about a chunk each, and files to be synced, of which a segment has three.
+WAITING_MAX: Final = 8
 
 _Work: TypeAlias = Callable[[], object]
 
