@@ -272,7 +272,7 @@ class MirrorFailover:
         if self._kind.is_proven:
             lost = mirror_cut.lost(self._mirror, self._reports, now)
             lost = lost or reversing.lost_fence(self._region, self._mirror)
-            late = (because or self._groups_behind) if now >= self.proof.deadline else ""
+            late = (because or self._groups_behind(now)) if now >= self.proof.deadline else ""
             if lost or late:
                 return self.proof.give_up(lost or late, now)
         if not because:
@@ -290,15 +290,14 @@ class MirrorFailover:
     def _on_settled(self, now: Instant) -> Effects:
         """A cut is exact or is not made. Members that have left only now have groups whose proof there is not yet."""
         because = mirror_cut.unknown_ends(self._mirror, self._reports, now)
-        if not because and self._kind.is_proven and self._groups_behind:
+        if not because and self._kind.is_proven and self._groups_behind(now):
             pause_ms = self._reports.pace.pause(CHECK_MS)
             self.set_timer(now + pause_ms, self._then(FailoverTrigger.GROUPS_BEHIND))
             return []
         return self.go(FailoverTrigger.ENDS_LOST if because else FailoverTrigger.SETTLED, now)
 
-    @property
-    def _groups_behind(self) -> str:
-        is_settled = self._groups.settled(self._mirror.record.source_topic)
+    def _groups_behind(self, now: Instant) -> str:
+        is_settled = self._groups.settled(self._mirror.record.source_topic, now)
         return "" if is_settled else mirror_cut.GROUPS_BEHIND
 
     def _write_cut(self, now: Instant) -> Effects:

@@ -156,14 +156,35 @@ class GroupSync:
         self._dirty.update(dict.fromkeys(self._committed))
         return self.flush(now)
 
-    def settled(self, source_topic: str) -> bool:
-        """Whether every commit received for this topic is committed here in full, except for groups in use."""
+    def settled(self, source_topic: str, now: Instant) -> bool:
+        """Whether every commit received for this topic is committed here, as far as its mirror goes, except for groups
+        in use. For a mirror that has caught up that is in full, but for commits beyond the source's log, which Kafka
+        takes, too."""
         return not (self._committing or self._is_asking) and not any(
-            key.topic == source_topic
+            self._lacks(group, source_topic, now)
             for group in self._dirty
             if group not in self.in_use
-            for key in (*self._committed[group], *self._deleted.get(group, ()))
         )
+
+    def _lacks(self, group: str, source_topic: str, now: Instant) -> bool:
+        if any(key.topic == source_topic for key in self._deleted.get(group, ())):
+            return True
+        return any(
+            group in self._moved or self._is_behind(group, key, committed.offset, now)
+            for key, committed in self._committed[group].items()
+            if key.topic == source_topic
+        )
+
+    def _is_behind(self, group: str, key: TopicPartition, committed: Offset, now: Instant) -> bool:
+        """Whether the group does not stand where the mirror lets it."""
+        partition = self._mirror_place(key)
+        state = self._reports().of(partition, now) if partition is not None else None
+        if partition is None or state is None or state.log_end_offset < 0:
+            return True
+        if committed < state.log_start_offset:
+            return False  # it is not carried
+        target = clamp(committed, state.log_start_offset, state.high_watermark)
+        return self.placed(group, partition) != target
 
     def settle(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
         """Commit what can be committed now; `then` runs when all commits are answered.

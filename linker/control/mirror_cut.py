@@ -23,7 +23,7 @@ def lacking(mirror: MirrorTopic, groups: GroupSync, reports: MirrorReports, now:
             return f"the leader of partition {index} does not answer"
         if not report.is_caught_up:
             return f"partition {index} is behind"
-    if not groups.settled(mirror.record.source_topic):
+    if not groups.settled(mirror.record.source_topic, now):
         return GROUPS_BEHIND
     return ""
 

@@ -27,18 +27,22 @@ def _eventful(scenario: LinkedScenario) -> LinkedScenario:
     """Disks keep what they were given: else the mirror asks again for what it held, and has said so. Retention goes by
     clocks, so they are right."""
     wan = Wan(cut_mean_ms=3_000, cut_ms=6_000, one_way=0.3)
-    alone = scenario.alone().everywhere(
-        crashes=Crashes.KILL,
-        wipe_mean_ms=0,
-        skew_ms=0,
-        drift=0.0,
-        full_disk_mean_ms=0,
-        ailing_disk_mean_ms=0,
-        groups=0,
-        meddles=True,
-        trims=False,
-        segment_bytes=1_500,
-        duration_ms=16_000,
+    alone = (
+        scenario.alone()
+        .unlimited()
+        .everywhere(
+            crashes=Crashes.KILL,
+            wipe_mean_ms=0,
+            skew_ms=0,
+            drift=0.0,
+            full_disk_mean_ms=0,
+            ailing_disk_mean_ms=0,
+            groups=0,
+            meddles=True,
+            trims=False,
+            segment_bytes=1_500,
+            duration_ms=16_000,
+        )
     )
     return LinkedScenario(alone.regions, alone.topology, wan, "none", alone.source_dials)
 

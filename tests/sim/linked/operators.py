@@ -45,8 +45,9 @@ AUTOMATIC = {
 class LinkOperator:
     """One person who sees both regions of a link."""
 
-    def __init__(self, ends: Ends, link: str = LINK) -> None:
-        self.link = link
+    def __init__(self, ends: Ends, link: str = LINK, *, rate: int = 0) -> None:
+        """`rate`: bytes a second that the link may carry, 0 without a limit."""
+        self.link, self._rate = link, rate
         self._ends = ends
         self._world = ends.world
         self._rng = ends.world.rng(f"operator of {link}")
@@ -85,6 +86,7 @@ class LinkOperator:
             "replica.fetch.min.bytes": str(rng.choice((1, 1, 5_000))),
             "replica.fetch.wait.max.ms": str(rng.choice((50, 300))),
             "link.compression.type": rng.choice(("none", "zstd")),
+            "io.max.bytes.per.second": str(self._rate),
         }
 
     async def _link(self, configs: dict[str, str], fetchers: str) -> None:

@@ -220,8 +220,12 @@ class RetentionRun(LinkedRun):
 
 
 def _retaining(scenario: LinkedScenario) -> LinkedScenario:
-    return scenario.pair().everywhere(
-        groups=0, meddles=False, trims=False, wipe_mean_ms=0, segment_bytes=SEGMENT_BYTES
+    return (
+        scenario.pair()
+        .unlimited()
+        .everywhere(
+            groups=0, meddles=False, trims=False, wipe_mean_ms=0, segment_bytes=SEGMENT_BYTES
+        )
     )
 
 

@@ -69,7 +69,7 @@ class LinkedRun:
             region.statements.began = partial(_began, region)
         self.inspectors = [Inspector(region) for region in self.federation.regions]
         self.admins = [Admin(region) for region in self.federation.regions]
-        self.operator = LinkOperator(self.federation.first)
+        self.operator = LinkOperator(self.federation.first, rate=self.scenario.rate)
         self.second = self._second_operator()
         self._make_clients()
 
@@ -80,7 +80,8 @@ class LinkedRun:
             return None
         assert third.source is not None
         source_dials = self.world.rng("second link").random() < 0.4
-        return LinkOperator(Ends(self.world, third.source, third, source_dials), TO_NORTH)
+        ends = Ends(self.world, third.source, third, source_dials)
+        return LinkOperator(ends, TO_NORTH, rate=self.scenario.rate)
 
     def _make_clients(self) -> None:
         rng = self.world.rng("clients")

@@ -21,6 +21,8 @@ SHAPES = (
     Shape(5, 5, combined=True),
 )
 FREQUENCIES = (12, 6, 5, 2, 4, 1, 1)
+RECORDS_MAX = 50
+SHORT, LONG = 60, 6_000  # bytes of a value: some of them fill the smallest window
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,18 @@ class Wan:
 
 @dataclass(frozen=True)
 class LinkedScenario:
-    """Of all regions, by their names, and between them. `ending` is how the mirror in `east` ends."""
+    """Of all regions, by their names, and between them. `ending` is how the mirror in `east` ends.
+
+    `rate`: bytes a second that the link carries, 0 without a limit. With one its window is small, and records are long:
+    so the source is often without credit.
+    """
 
     regions: dict[str, RegionScenario]
     topology: Topology
     wan: Wan
     ending: str
     source_dials: bool
+    rate: int = 0
 
     @property
     def first(self) -> RegionScenario:
@@ -65,12 +72,16 @@ class LinkedScenario:
         """Two regions that are near to each other."""
         return replace(self.pair(), wan=Wan())
 
+    def unlimited(self) -> "LinkedScenario":
+        """As fast as the network is, with short records."""
+        return replace(self.everywhere(filling_max=SHORT, records_max=1 << 62), rate=0)
+
     def describe(self) -> str:
         shapes = "/".join(str(each.shape) for each in self.regions.values())
         dialer = "source" if self.source_dials else "destination"
         return (
             f"{self.topology.value} {shapes} ending={self.ending} dialed by the {dialer} {self.wan}"
-            f" {self.first.describe()}"
+            f" rate={self.rate} {self.first.describe()}"
         )
 
 
@@ -95,7 +106,10 @@ def drawn(rng: Random) -> LinkedScenario:
     ending = rng.choice(("none", "none", "promote", "failover"))
     source_dials = rng.random() < 0.4
     regions = {name: of_region(name, scenario, rng) for name in names}
-    return LinkedScenario(regions, topology, wan, ending, source_dials)
+    rate = rng.choice((0, 0, 8_000, 40_000))
+    if rate:
+        regions = {name: with_long_records(each) for name, each in regions.items()}
+    return LinkedScenario(regions, topology, wan, ending, source_dials, rate)
 
 
 def of_region(name: str, scenario: RegionScenario, rng: Random) -> RegionScenario:
@@ -111,6 +125,13 @@ def of_region(name: str, scenario: RegionScenario, rng: Random) -> RegionScenari
         min_insync=min_insync,
         wipe_mean_ms=scenario.wipe_mean_ms if min_insync > 1 and shape.controllers > 1 else 0,
     )
+
+
+def with_long_records(scenario: RegionScenario) -> RegionScenario:
+    """A segment takes any batch of them: one that is longer than a segment is refused. They come to an end, since a
+    mirror that has to catch up never does where more is written than its link carries."""
+    segment_bytes = max(scenario.segment_bytes, 5 * LONG)
+    return replace(scenario, filling_max=LONG, records_max=RECORDS_MAX, segment_bytes=segment_bytes)
 
 
 def compacting_everywhere(seed: int) -> Callable[[LinkedScenario], LinkedScenario]:

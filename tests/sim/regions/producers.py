@@ -104,7 +104,7 @@ class _Sender:
     def _invent(self) -> None:
         if len(self._sending.pending) >= PENDING_MAX or self._rng.random() < 0.4:
             return
-        if self._count >= self._producer.most:
+        if self._count >= min(self._producer.most, self._cluster.scenario.records_max):
             return
         values = []
         for filling in self._fillings(self._rng.choice((1, 1, 2, 4))):
@@ -118,12 +118,13 @@ class _Sender:
 
     def _fillings(self, count: int) -> Iterator[bytes]:
         compacted = self._cluster.scenario.compaction
+        longest = self._cluster.scenario.filling_max
         if compacted is None:
-            yield from (b"x" * self._rng.randrange(60) for _ in range(count))
+            yield from (b"x" * self._rng.randrange(longest) for _ in range(count))
             return
         deletes = self._rng.random() < compacted.markers
         for key in compaction.keys(self._rng, count):
-            yield key + (b":deleted" if deletes else b":" + b"x" * self._rng.randrange(60))
+            yield key + (b":deleted" if deletes else b":" + b"x" * self._rng.randrange(longest))
 
     async def _ready(self) -> bool:
         """Who leads is known and connected, and there is a producer id if one is needed."""

@@ -92,6 +92,8 @@ class RegionScenario:
     idle_ms: int  # a controller that has nothing to say says so this often
     spite: float  # share of arrivals in an in-sync set just after which the leader ends
     compaction: Compaction | None = None  # of all topics
+    filling_max: int = 60  # bytes by which a value is longer than its number
+    records_max: int = 1 << 62  # of a producer to a partition: then it falls silent
 
     def describe(self) -> str:
         values = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -114,13 +114,25 @@ def test_a_commit_is_clamped_to_what_the_mirror_holds() -> None:
     assert [clamp(offset, 2, 8) for offset in (0, 2, 5, 8, 9)] == [2, 2, 5, 8, 8]
 
 
+def test_a_commit_beyond_the_source_s_log_does_not_keep_a_topic_unsettled() -> None:
+    """Kafka takes any offset: such a group would never let a promotion or a reversal of the topic end."""
+    follower = Follower()
+    follower.hear(600)
+    assert (follower.commits, follower.groups.settled(ORDERS.topic, follower.now)) == ([8], True)
+    committed = {ORDERS: OffsetAndMetadata(7, committed_at=START)}
+    follower.groups.on_offsets(GroupOffsets("billing", committed), follower.now)
+    assert not follower.groups.settled(ORDERS.topic, follower.now)  # until it is committed
+    follower.pass_time(GATHER_MS)
+    assert (follower.commits, follower.groups.settled(ORDERS.topic, follower.now)) == ([8, 7], True)
+
+
 def test_a_commit_below_the_mirror_s_log_start_is_not_moved_up_to_it() -> None:
     """The group would skip what lies between: records that it has not read."""
     follower = Follower()
     follower.hear(1)
     assert follower.commits == []
     assert follower.groups.before_start == {"billing": [(ORDERS, 1)]}
-    assert follower.groups.settled(ORDERS.topic)
+    assert follower.groups.settled(ORDERS.topic, follower.now)
     follower.hear(2)
     assert (follower.commits, follower.groups.before_start) == ([2], {})
 
