@@ -155,6 +155,14 @@ class DeleteOffsets:
 
 
 @dataclass(frozen=True, slots=True)
+class DescribeGroups:
+    """Ask whether groups have members, wherever they are coordinated -> `GroupsDescribed`."""
+
+    ticket: Ticket
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DescribeMirrors:
     """Ask another broker about the mirror partitions that it leads -> `MirrorsDescribed`."""
 
@@ -180,7 +188,7 @@ class Retain:
 
 RegionEvent: TypeAlias = (
     WatchRegion | PlaceBatches | SkipTo | TrimMirror | TruncateMirror | SealOrphans | ReadToHighWatermark | FindOffset
-    | Propose | CommitOffsets | DeleteOffsets | DescribeMirrors | AnswerMirrors | Retain
+    | Propose | CommitOffsets | DeleteOffsets | DescribeGroups | DescribeMirrors | AnswerMirrors | Retain
 )  # fmt: skip
 
 # --- effects ---
@@ -251,7 +259,8 @@ class ImageChanged:
 
 @dataclass(frozen=True, slots=True)
 class GroupOffsetsChanged:
-    """A group's committed offsets changed; an offset of None is a deleted one (after `WatchRegion`)."""
+    """A group's committed offsets changed; an offset of None is a deleted one (after `WatchRegion`). None at all: its
+    first members have come, or its last has left."""
 
     group: str
     offsets: Mapping[TopicPartition, OffsetAndMetadata | None]
@@ -265,6 +274,14 @@ class RetentionDue:
 @dataclass(frozen=True, slots=True)
 class Ready:
     """The broker has opened all its logs, loaded its groups, and serves clients."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsDescribed:
+    """Whether each group has members. One whose coordinator did not answer is left out."""
+
+    ticket: Ticket
+    active: Mapping[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +302,7 @@ class MirrorsAsked:
 
 RegionEffect: TypeAlias = (
     Placed | PlaceRefused | HighWatermarkRead | OffsetFound | Proposed | OffsetsPlaced | PartitionAdvanced
-    | ImageChanged | GroupOffsetsChanged | Ready | MirrorsDescribed | MirrorsAsked | RetentionDue
+    | ImageChanged | GroupOffsetsChanged | Ready | GroupsDescribed | MirrorsDescribed | MirrorsAsked | RetentionDue
 )  # fmt: skip
 
 # --- queries ---

@@ -157,7 +157,8 @@ class PartitionForecast:
 @dataclass(frozen=True, slots=True)
 class GroupForecast:
     """A group on one partition. It resumes at `resumes_at` (-1: where `auto.offset.reset` says) and reads `read_again`
-    records again; of what it has read, `read_and_lost` are not in the mirror. An active one has members here."""
+    records again; of what it has read, `read_and_lost` are not in the mirror. An active one has members here, or had
+    some at the source when that was heard last; None: not known."""
 
     group: str
     partition: int
@@ -165,7 +166,8 @@ class GroupForecast:
     resumes_at: Offset
     read_again: int
     read_and_lost: int
-    is_active_here: bool
+    is_active_here: bool | None
+    is_active_at_source: bool | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from brokers.ids import (
 )
 from linker.errors import MirrorError
 from linker.filters import Filter
+from linker.hold_frames import HoldRetention, MirrorPositions, RetentionHeld
 from linker.protocol_versions import SPOKEN, ProtocolVersions
 
 CHUNK_BYTES_MIN: Final = 64 << 10
@@ -22,7 +23,6 @@ CHUNK_BYTES_MAX: Final = 16 << 20  # that a destination can ask for; one batch c
 # Where the source dials: `link.listener` takes messages of 4 MiB, and what is longer comes in parts.
 ACCEPTED_CHUNK_BYTES_MAX: Final = 3 << 20
 TOPICS_MAX: Final = 20_000  # of one link
-POSITIONS_MAX: Final = 20_000  # of a frame
 NO_BROKER: Final[BrokerId] = -1
 BROKERS_MAX: Final = 10_000
 EpochStarts: TypeAlias = tuple[tuple[LeaderEpoch, Offset], ...]
@@ -250,11 +250,13 @@ class WatchGroups:
 
 @dataclass(frozen=True, slots=True)
 class GroupOffsets:
-    """By the source's topic names. `deleted`: the group has no offset for these any more (version 4)."""
+    """By the source's topic names. `deleted`: the group has no offset for these any more (version 4). `is_active`:
+    whether it has members at the source, which may be all that the frame says (version 10); None: not known."""
 
     group: str
     offsets: Mapping[TopicPartition, OffsetAndMetadata]
     deleted: tuple[TopicPartition, ...] = ()
+    is_active: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,40 +358,6 @@ class Credit:
     """Bytes of chunks that the source may send in all on this stream."""
 
     granted_bytes: int
-
-
-class HeldTopic(NamedTuple):
-    """By the source's name and topic id."""
-
-    topic: str
-    topic_id: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class HoldRetention:
-    """What the mirrors of these topics do not hold yet is to stay at the source, up to these bounds (version 6). These
-    and no others; if it `is_continued`, the next frame has more of them."""
-
-    max_bytes: int
-    max_ms: int
-    topics: tuple[HeldTopic, ...]
-    is_continued: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class MirrorPositions:
-    """What mirror partitions hold on all in-sync replicas: all below the offset, by subscription (version 6)."""
-
-    positions: tuple[tuple[int, Offset], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RetentionHeld:
-    """The source's answer to HoldRetention: its own bounds. `because`: why that is less than was asked (version 6)."""
-
-    max_bytes: int
-    max_ms: int
-    because: str = ""
 
 
 Frame: TypeAlias = (

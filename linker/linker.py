@@ -14,6 +14,7 @@ from brokers.ports import Rng
 from brokers.region import (
     AnswerMirrors,
     GroupOffsetsChanged,
+    GroupsDescribed,
     HighWatermarkRead,
     ImageChanged,
     MirrorsAsked,
@@ -134,10 +135,9 @@ class Linker:
                 return self._region.answered(event, now)
             case FrameArrived() | StreamDialed() | StreamLost() | ChunkSent():
                 return self._on_stream(event, now)
-            case MirrorsDescribed() | OffsetFound():
+            case MirrorsDescribed() | GroupsDescribed() | OffsetFound():
                 return self._region.answered(event, now)
-            case RetentionDue():
-                # What is held is not known before the metadata is.
+            case RetentionDue():  # what is held is not known before the metadata is
                 return [Retain(self.holds.by_partition())] if self._ready else []
             case MirrorsAsked(ticket, topics):
                 return self._describe_mirrors(ticket, topics, now)

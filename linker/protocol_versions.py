@@ -20,7 +20,7 @@ class ProtocolVersions(NamedTuple):
         return f"versions {self.oldest} to {self.newest}"
 
 
-SPOKEN: Final = ProtocolVersions(oldest=1, newest=9)
+SPOKEN: Final = ProtocolVersions(oldest=1, newest=10)
 # From this version on a source may have several brokers: each serves the partitions that it leads.
 SEVERAL_BROKERS_FROM: Final = 2
 SUPERSEDES_FROM: Final = 3
@@ -33,3 +33,4 @@ REWATCHES_FROM: Final = 7
 COMPACTED_FROM: Final = 7  # from which on a source says what its logs lack because of compaction
 SPLITS_FROM: Final = 8  # from which on a source that dials sends long frames in parts
 WANTS_STREAMS_FROM: Final = 9  # from which on a source that dials is told where to
+TELLS_ACTIVITY_FROM: Final = 10  # from which on a source says which groups have members

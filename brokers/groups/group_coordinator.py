@@ -271,6 +271,14 @@ class GroupCoordinator:
         """Whether some partition is still being loaded."""
         return self._manager.is_loading
 
+    def knows(self, group_id: str) -> bool:
+        """Whether this node coordinates the group and has loaded it."""
+        try:
+            self._manager.require_coordinator(group_id)
+        except Refusal:
+            return False
+        return True
+
     def group_state(self, group_id: str) -> GroupState:
         """DEAD where this node has no such group."""
         group = self._manager.groups.get(group_id)

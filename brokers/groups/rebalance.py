@@ -19,6 +19,7 @@ from brokers.groups.group_metadata_records import (
 from brokers.groups.group_state import GroupState
 from brokers.groups.session_timeouts import SessionTimeouts
 from brokers.ids import Instant, Ticket
+from brokers.region import GroupOffsetsChanged
 from brokers.timers import Act, Timers
 
 # A client may set a rebalance timeout of 0, in which no member could rejoin: the group would rebalance without end.
@@ -254,8 +255,12 @@ class Rebalance:
     def _transition_to(
         self, group: ClassicGroup, state: GroupState, why: str, now: Instant
     ) -> list[CoordinatorEffect]:
+        before = group.state
         group.transition_to(state, now)
-        return [Changed(f"group {group.id}", state.value, why)]
+        changed: list[CoordinatorEffect] = [Changed(f"group {group.id}", state.value, why)]
+        if group.offsets and GroupState.EMPTY in (before, state):
+            changed.append(GroupOffsetsChanged(group.id, {}))
+        return changed
 
     def _is_preparing(self, group: ClassicGroup, generation: int) -> bool:
         return group.state is GroupState.PREPARING_REBALANCE and group.generation == generation

@@ -10,13 +10,13 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, error_from_code
 from brokers.events import Answered
 from brokers.groups.group_coordinator import GroupCoordinator
-from brokers.groups.offsets_partition import partition_for
 from brokers.groups.requests import DeleteOffsetsResult
 from brokers.ids import OFFSETS_TOPIC, Instant, Peer
 from brokers.membership.forwarding import ForwardingManager
 from brokers.metadata.commands.topic_commands import CreateTopics
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.metadata.topics.topic_creation import internal_topic
+from brokers.node.group_states import coordinator_of
 from brokers.region import CommitOffsets, DeleteOffsets, OffsetsPlaced
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_offsets import (
@@ -65,23 +65,13 @@ class OffsetWrites:
         return self._forwarding.submit(command, lambda _, at: self._commit_now(event, at), now)
 
     def _commit_now(self, event: CommitOffsets, now: Instant) -> list[Effect]:
-        peer = self._coordinator_of(event.group)
+        peer = coordinator_of(self._raft.image, event.group)
         if peer is not None and peer.node_id != self._config.node_id:
             return self._commit_at(peer, event)
         ticket, groups = event.ticket, self._groups
         groups.on_answer(ticket, lambda answer: OffsetsPlaced(ticket, answer.error))
         committing = groups.coordinator.commit_from_link(ticket, event.group, event.offsets, now)
         return groups.run(committing, now)
-
-    def _coordinator_of(self, group: str) -> Peer | None:
-        """The broker that coordinates a group; None where none does."""
-        image = self._raft.image
-        topic = image.topics_by_name.get(OFFSETS_TOPIC)
-        if topic is None:
-            return None
-        leader = topic.partitions[partition_for(group, len(topic.partitions))].leader
-        broker = image.brokers.get(leader)
-        return broker.peer if broker is not None else None
 
     def _commit_at(self, peer: Peer, event: CommitOffsets) -> list[Effect]:
         """As an OffsetCommit of a consumer without a group would."""
@@ -96,7 +86,7 @@ class OffsetWrites:
 
     def delete(self, event: DeleteOffsets, now: Instant) -> list[Effect]:
         """As OffsetDelete, but a group that has members keeps everything."""
-        peer = self._coordinator_of(event.group)
+        peer = coordinator_of(self._raft.image, event.group)
         if peer is not None and peer.node_id != self._config.node_id:
             return self._delete_at(peer, event)
         ticket, groups = event.ticket, self._groups

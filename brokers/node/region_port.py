@@ -27,6 +27,7 @@ from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.metadata.configs.effective_configs import topic_value, topic_values
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.raft_manager import RaftManager
+from brokers.node.group_states import GroupStates
 from brokers.node.log_maintenance import LogMaintenance
 from brokers.node.mirror_writes import MirrorWrites
 from brokers.node.offset_writes import CHANNEL, TIMEOUT_MS, OffsetWrites
@@ -36,6 +37,7 @@ from brokers.region import (
     AnswerMirrors,
     CommitOffsets,
     DeleteOffsets,
+    DescribeGroups,
     DescribeMirrors,
     FindOffset,
     HighWatermarkRead,
@@ -82,6 +84,7 @@ class RegionPort:
         self._forwarding = forwarding
         self._continuations = continuations
         self._offset_writes = OffsetWrites(config, raft, forwarding, continuations, groups)
+        self._group_states = GroupStates(config, raft, continuations, groups)
         self._mirror_writes = MirrorWrites(config, partitions, continuations, timers, log_dirs)
         self.watched = False
         self.logs_watched = False
@@ -104,6 +107,8 @@ class RegionPort:
                 return self._offset_writes.commit(event, now)
             case DeleteOffsets():
                 return self._offset_writes.delete(event, now)
+            case DescribeGroups():
+                return self._group_states.describe(event)
             case DescribeMirrors():
                 return self._describe_mirrors(event, now)
             case Retain(holds):

@@ -101,7 +101,7 @@ class Administration:
             case DescribeDrift():
                 return describe_drift(self._region, self._registry, command, respond, now)
             case ForecastMirrors():
-                return forecast(self._registry, command, respond, now)
+                return forecast(self._region, self._registry, command, respond, now)
             case DescribeMirror(topic):
                 return self._mirrors.describe(topic, respond, now)
             case ListRetentionHolds():

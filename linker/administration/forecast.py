@@ -1,6 +1,11 @@
 """What a failover of mirror topics now would cost, by what is known: lower bounds, each with its age."""
 
+from collections.abc import Mapping
+from functools import partial
+from typing import TypeAlias
+
 from brokers.ids import Instant, TopicPartition
+from brokers.region import DescribeGroups, GroupsDescribed
 from linker.administration.registry import (
     Registry,
     Respond,
@@ -15,11 +20,17 @@ from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import LinkRefusal
 from linker.records.mirror_state import LIVE
-from linker.region_client import Effects
+from linker.region_client import Effects, RegionClient
+
+Found: TypeAlias = list[tuple[ClusterLink, MirrorTopic]]
 
 
 def forecast(
-    registry: Registry, command: ForecastMirrors, respond: Respond, now: Instant
+    region: RegionClient,
+    registry: Registry,
+    command: ForecastMirrors,
+    respond: Respond,
+    now: Instant,
 ) -> Effects:
     """Of live mirror topics. Raises LinkRefusal for one that is named and is not."""
     links = [find_link(registry, command.link)] if command.link else sorted_links(registry)
@@ -36,14 +47,29 @@ def forecast(
             hint="`causeway mirror list` names those there are",
         )
 
-    def collected(at: Instant) -> Effects:
-        topics = (_topic(link, mirror, at) for link, mirror in found)
+    def described(answer: GroupsDescribed, at: Instant) -> Effects:
+        topics = (_topic(link, mirror, answer.active, at) for link, mirror in found)
         return respond(Forecast(tuple(topics)), at)
+
+    def collected(at: Instant) -> Effects:
+        ask = partial(DescribeGroups, groups=_groups_of(found))
+        return [region.ask(ask, described)]
 
     return when_collected(links, collected, now)
 
 
-def _topic(link: ClusterLink, mirror: MirrorTopic, now: Instant) -> TopicForecast:
+def _groups_of(found: Found) -> tuple[str, ...]:
+    each = (
+        group
+        for link, mirror in found
+        for group, _, _ in link.groups.of_topic(mirror.record.source_topic)
+    )
+    return tuple(dict.fromkeys(each))
+
+
+def _topic(
+    link: ClusterLink, mirror: MirrorTopic, active: Mapping[str, bool], now: Instant
+) -> TopicForecast:
     partitions = tuple(
         _partition(link, mirror, index, now) for index in range(mirror.partition_count)
     )
@@ -52,7 +78,7 @@ def _topic(link: ClusterLink, mirror: MirrorTopic, now: Instant) -> TopicForecas
         mirror.topic,
         shown_state(link, mirror).value,
         partitions,
-        _groups(link, mirror, ends),
+        _groups(link, mirror, ends, active),
         copies_groups=bool(link.config.group_filters),
     )
 
@@ -69,7 +95,7 @@ def _partition(
 
 
 def _groups(
-    link: ClusterLink, mirror: MirrorTopic, ends: dict[int, int]
+    link: ClusterLink, mirror: MirrorTopic, ends: dict[int, int], active: Mapping[str, bool]
 ) -> tuple[GroupForecast, ...]:
     found = []
     for group, place, committed in link.groups.of_topic(mirror.record.source_topic):
@@ -84,7 +110,8 @@ def _groups(
                 resumes_at,
                 max(0, min(committed, end) - resumes_at) if resumes_at >= 0 <= end else -1,
                 max(0, committed - end) if end >= 0 else -1,
-                group in link.groups.in_use,
+                active.get(group),
+                link.groups.active_at_source.get(group),
             )
         )
     return tuple(found)

@@ -36,11 +36,11 @@ from linker.frames import (
     Frame,
     GroupOffsets,
     Refused,
-    RetentionHeld,
     ReversalRefused,
     TopicState,
     Welcome,
 )
+from linker.hold_frames import RetentionHeld
 from linker.protocol_versions import REVERSES_FROM
 from linker.records.link_state import LinkRecord, LinkState
 from linker.records.mirror_record import Asked, CutKind

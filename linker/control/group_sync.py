@@ -45,6 +45,7 @@ class GroupSync:
         # Groups that have members in this region, and when that was found last.
         self.in_use: dict[str, Instant] = {}
         self.refused: dict[str, KafkaError] = {}
+        self.active_at_source: dict[str, bool] = {}  # whether it has members there, as last heard
         # Committed offsets at the source that lie below the log starts of the mirrors: they are not copied.
         self.before_start: dict[str, list[tuple[TopicPartition, Offset]]] = {}
         # The groups in `before_start` of which the operator's log knows.
@@ -74,6 +75,10 @@ class GroupSync:
         if not is_wanted or not self._region.is_coordinator:
             return []  # it was sent before the filters, or the coordinator, changed
         group = self._link.config.group_prefix + frame.group
+        if frame.is_active is not None:
+            self.active_at_source[group] = frame.is_active
+        if not frame.offsets and not frame.deleted:
+            return []
         committed = self._committed.setdefault(group, {})
         committed.update(frame.offsets)
         gone = self._deleted.setdefault(group, set())
@@ -120,6 +125,7 @@ class GroupSync:
             self._moved,
             self.in_use,
             self.refused,
+            self.active_at_source,
             self.before_start,
         ):
             known.pop(group, None)

@@ -13,7 +13,7 @@ from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_brokers import SourceBrokers
 from linker.data.destination_stream import DestinationStream
-from linker.frames import (
+from linker.hold_frames import (
     POSITIONS_MAX,
     HeldTopic,
     HoldRetention,

@@ -18,7 +18,8 @@ from brokers.metadata.commands.document_commands import DocumentChange
 from brokers.region import RetentionHold
 from linker.data.credit import StreamSender
 from linker.events import Stream
-from linker.frames import TOPICS_MAX, HeldTopic, HoldRetention, RetentionHeld
+from linker.frames import TOPICS_MAX
+from linker.hold_frames import HeldTopic, HoldRetention, RetentionHeld
 from linker.records.retention_hold import HOLD_KIND, HoldIndex, HoldRecord, delete, put
 from linker.region_client import Effects, RegionClient
 

@@ -206,6 +206,7 @@ class GroupPublisher:
         self._known_topics: frozenset[str] = frozenset()
         self._known_changes = -1  # of them, as the publisher of topics counts
         self.tells_deletions = False  # whether the destination's release follows them
+        self.tells_activity = False
         self._gathered: dict[str, dict[TopicPartition, OffsetAndMetadata | None]] = {}
         self._timer: int | None = None
 
@@ -230,7 +231,11 @@ class GroupPublisher:
     def committed(
         self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | None], now: Instant
     ) -> Effects:
-        """An offset that goes with its topic is not sent: the mirror may be what is left, and have its readers."""
+        """An offset that goes with its topic is not sent: the mirror may be what is left, and have its readers.
+
+        No offset at all: the group has members now, or has none any more."""
+        if not offsets:
+            self._gather_activity(group)
         told = {
             key: value
             for key, value in offsets.items()
@@ -240,6 +245,14 @@ class GroupPublisher:
         if self._gathered and self._timer is None:
             self._timer = self._region.timers.set(now + GATHER_MS, lambda _: self.flush())
         return []
+
+    def _gather_activity(self, group: str) -> None:
+        """Of a group that has read a watched topic."""
+        if not self.tells_activity or not admits(self._filters, group):
+            return
+        offsets = self._region.view.group_offsets(group)
+        if any(key.topic in self._known_topics for key in offsets):
+            self._gathered.setdefault(group, {})
 
     def _is_there(self, topic: str) -> bool:
         return topic in self._region.view.image.topics_by_name
@@ -251,6 +264,9 @@ class GroupPublisher:
         if wanted and admits(self._filters, group):
             self._gathered.setdefault(group, {}).update(wanted)
 
+    def _activity(self, group: str) -> bool | None:
+        return self._region.view.group_is_active(group) if self.tells_activity else None
+
     def flush(self) -> Effects:
         if self._timer is not None:
             self._region.timers.cancel(self._timer)
@@ -259,16 +275,19 @@ class GroupPublisher:
         return [
             effect
             for group, offsets in gathered.items()
-            for frame in _frames(group, offsets)
+            for frame in _frames(group, offsets, self._activity(group))
             for effect in self._sender.send(frame)
         ]
 
 
 def _frames(
-    group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | None]
+    group: str,
+    offsets: Mapping[TopicPartition, OffsetAndMetadata | None],
+    is_active: bool | None,
 ) -> Iterator[GroupOffsets]:
     entries = list(offsets.items())
-    for start in range(0, len(entries), FRAME_OFFSETS_MAX):
+    for start in range(0, len(entries) or 1, FRAME_OFFSETS_MAX):
         part = entries[start : start + FRAME_OFFSETS_MAX]
         committed = {key: value for key, value in part if value is not None}
-        yield GroupOffsets(group, committed, tuple(key for key, value in part if value is None))
+        deleted = tuple(key for key, value in part if value is None)
+        yield GroupOffsets(group, committed, deleted, is_active)

@@ -27,8 +27,6 @@ from linker.frames import (
     Declined,
     Frame,
     Hello,
-    HoldRetention,
-    MirrorPositions,
     Refused,
     Reverse,
     RewatchTopics,
@@ -40,7 +38,13 @@ from linker.frames import (
     WatchTopics,
     WithdrawReversals,
 )
-from linker.protocol_versions import COMPACTED_FROM, DELETES_OFFSETS_FROM, SEVERAL_BROKERS_FROM
+from linker.hold_frames import HoldRetention, MirrorPositions
+from linker.protocol_versions import (
+    COMPACTED_FROM,
+    DELETES_OFFSETS_FROM,
+    SEVERAL_BROKERS_FROM,
+    TELLS_ACTIVITY_FROM,
+)
 from linker.records.mirror_record import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, SlicedWork, Step
@@ -154,6 +158,7 @@ class SourceStream:
             self._region, self._sender, sizes, self._budget, frame.pace, self._origin_lag
         )
         self._groups.tells_deletions = answer.version >= DELETES_OFFSETS_FROM
+        self._groups.tells_activity = answer.version >= TELLS_ACTIVITY_FROM
         self._topics.hides_compaction = answer.version < COMPACTED_FROM
         self._drained = DrainedBeacons(self._region, self._source)
         self._arm(now)

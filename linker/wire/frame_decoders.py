@@ -9,7 +9,6 @@ from linker.filters import FILTERS_MAX, WEIGHT_MAX, Filter, Pattern
 from linker.frames import (
     BROKERS_MAX,
     NO_BROKER,
-    POSITIONS_MAX,
     TOPICS_MAX,
     Agreed,
     Announce,
@@ -21,14 +20,10 @@ from linker.frames import (
     Former,
     Frame,
     GroupOffsets,
-    HeldTopic,
     Hello,
-    HoldRetention,
-    MirrorPositions,
     OffsetBounds,
     Pace,
     Refused,
-    RetentionHeld,
     ReversalRefused,
     Reverse,
     ReversedTopic,
@@ -46,6 +41,13 @@ from linker.frames import (
     Welcome,
     WithdrawnReversal,
     WithdrawReversals,
+)
+from linker.hold_frames import (
+    POSITIONS_MAX,
+    HeldTopic,
+    HoldRetention,
+    MirrorPositions,
+    RetentionHeld,
 )
 from linker.protocol_versions import SEVERAL_BROKERS_FROM, ProtocolVersions
 from linker.wire.frame_encoders import ZSTD
@@ -108,6 +110,7 @@ def _from_group_offsets(message: pb.GroupOffsets) -> GroupOffsets:
             for one in message.offsets
         },
         tuple(TopicPartition(name(one.topic), one.partition) for one in message.deleted),
+        message.is_active if message.HasField("is_active") else None,
     )
 
 

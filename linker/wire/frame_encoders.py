@@ -14,11 +14,8 @@ from linker.frames import (
     Declined,
     GroupOffsets,
     Hello,
-    HoldRetention,
-    MirrorPositions,
     OffsetBounds,
     Refused,
-    RetentionHeld,
     ReversalRefused,
     Reverse,
     RewatchTopics,
@@ -32,6 +29,7 @@ from linker.frames import (
     Welcome,
     WithdrawReversals,
 )
+from linker.hold_frames import HoldRetention, MirrorPositions, RetentionHeld
 from linker.wire.v1 import link_pb2 as pb
 
 ZSTD: Final = "zstd"
@@ -114,9 +112,10 @@ def _group_offsets(frame: GroupOffsets) -> pb.Frame:
         for key, value in frame.offsets.items()
     ]
     deleted = [pb.GroupPartition(topic=key.topic, partition=key.partition) for key in frame.deleted]
-    return pb.Frame(
-        group_offsets=pb.GroupOffsets(group=frame.group, offsets=offsets, deleted=deleted)
-    )
+    message = pb.GroupOffsets(group=frame.group, offsets=offsets, deleted=deleted)
+    if frame.is_active is not None:
+        message.is_active = frame.is_active
+    return pb.Frame(group_offsets=message)
 
 
 def _subscribe(frame: Subscribe) -> pb.Frame:

@@ -57,12 +57,18 @@ def _show(topics: Any) -> None:
 
 def _show_groups(topics: Any) -> None:
     table = Table(
-        "Group", "Topic", "Partition", "Committed", "ResumesAt", "ReadAgain", "ReadAndLost", "Here"
+        "Group",
+        "Topic",
+        "Partition",
+        "Committed",
+        "ResumesAt",
+        "ReadAgain",
+        "ReadAndLost",
+        "HasMembers",
     )
     for topic in topics:
         for one in topic.groups:
             resumes = "auto.offset.reset" if one.resumes_at < 0 else str(one.resumes_at)
-            here = "has members" if one.is_active_here else ""
             table.add_row(
                 one.group,
                 topic.mirror_topic,
@@ -71,7 +77,7 @@ def _show_groups(topics: Any) -> None:
                 resumes,
                 _number(one.read_again),
                 _number(one.read_and_lost),
-                here,
+                _members(one),
             )
     if table.row_count:
         show_table(table)
@@ -79,6 +85,14 @@ def _show_groups(topics: Any) -> None:
     if without:
         why = "begin where auto.offset.reset says: consumer.offset.sync.enable is false"
         screen().print(f"Groups of {', '.join(without)} {why}")
+
+
+def _members(group: Any) -> str:
+    """In which regions."""
+    places = {"is_active_here": "here", "is_active_at_source": "at the source"}
+    found = [place for name, place in places.items() if getattr(group, name)]
+    unknown = [place for name, place in places.items() if not group.HasField(name)]
+    return ", ".join([*found, *(f"{UNKNOWN} {place}" for place in unknown)])
 
 
 def _number(number: int) -> str:

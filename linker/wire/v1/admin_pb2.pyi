@@ -341,7 +341,7 @@ class PartitionForecast(_message.Message):
     def __init__(self, partition: _Optional[int] = ..., mirror_end: _Optional[int] = ..., source_high_watermark: _Optional[int] = ..., missing: _Optional[int] = ..., known_ms: _Optional[int] = ...) -> None: ...
 
 class GroupForecast(_message.Message):
-    __slots__ = ("group", "partition", "committed_at_source", "resumes_at", "read_again", "read_and_lost", "is_active_here")
+    __slots__ = ("group", "partition", "committed_at_source", "resumes_at", "read_again", "read_and_lost", "is_active_here", "is_active_at_source")
     GROUP_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
     COMMITTED_AT_SOURCE_FIELD_NUMBER: _ClassVar[int]
@@ -349,6 +349,7 @@ class GroupForecast(_message.Message):
     READ_AGAIN_FIELD_NUMBER: _ClassVar[int]
     READ_AND_LOST_FIELD_NUMBER: _ClassVar[int]
     IS_ACTIVE_HERE_FIELD_NUMBER: _ClassVar[int]
+    IS_ACTIVE_AT_SOURCE_FIELD_NUMBER: _ClassVar[int]
     group: str
     partition: int
     committed_at_source: int
@@ -356,7 +357,8 @@ class GroupForecast(_message.Message):
     read_again: int
     read_and_lost: int
     is_active_here: bool
-    def __init__(self, group: _Optional[str] = ..., partition: _Optional[int] = ..., committed_at_source: _Optional[int] = ..., resumes_at: _Optional[int] = ..., read_again: _Optional[int] = ..., read_and_lost: _Optional[int] = ..., is_active_here: _Optional[bool] = ...) -> None: ...
+    is_active_at_source: bool
+    def __init__(self, group: _Optional[str] = ..., partition: _Optional[int] = ..., committed_at_source: _Optional[int] = ..., resumes_at: _Optional[int] = ..., read_again: _Optional[int] = ..., read_and_lost: _Optional[int] = ..., is_active_here: _Optional[bool] = ..., is_active_at_source: _Optional[bool] = ...) -> None: ...
 
 class TopicForecast(_message.Message):
     __slots__ = ("mirror_topic", "mirror_status", "partitions", "groups", "copies_groups")

@@ -223,14 +223,16 @@ class WatchGroups(_message.Message):
     def __init__(self, filters: _Optional[_Iterable[_Union[Filter, _Mapping]]] = ...) -> None: ...
 
 class GroupOffsets(_message.Message):
-    __slots__ = ("group", "offsets", "deleted")
+    __slots__ = ("group", "offsets", "deleted", "is_active")
     GROUP_FIELD_NUMBER: _ClassVar[int]
     OFFSETS_FIELD_NUMBER: _ClassVar[int]
     DELETED_FIELD_NUMBER: _ClassVar[int]
+    IS_ACTIVE_FIELD_NUMBER: _ClassVar[int]
     group: str
     offsets: _containers.RepeatedCompositeFieldContainer[GroupOffset]
     deleted: _containers.RepeatedCompositeFieldContainer[GroupPartition]
-    def __init__(self, group: _Optional[str] = ..., offsets: _Optional[_Iterable[_Union[GroupOffset, _Mapping]]] = ..., deleted: _Optional[_Iterable[_Union[GroupPartition, _Mapping]]] = ...) -> None: ...
+    is_active: bool
+    def __init__(self, group: _Optional[str] = ..., offsets: _Optional[_Iterable[_Union[GroupOffset, _Mapping]]] = ..., deleted: _Optional[_Iterable[_Union[GroupPartition, _Mapping]]] = ..., is_active: _Optional[bool] = ...) -> None: ...
 
 class GroupPartition(_message.Message):
     __slots__ = ("topic", "partition")

@@ -239,6 +239,8 @@ class Script:
                     "append " + self._record(records.decode(key, value))
                     for key, value in effect.records
                 ]
+            case GroupOffsetsChanged(group, offsets) if not offsets:
+                return [f"links hear of {group}"]
             case GroupOffsetsChanged(group, offsets):
                 changed = [
                     f"{name}={found.offset if found else None}" for name, found in offsets.items()

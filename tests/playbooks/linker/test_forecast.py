@@ -68,15 +68,37 @@ def test_a_group_resumes_where_it_stood_or_reads_again() -> None:
     world = started(consumer_offset_sync_enable="true")
     clients.commit(world.source, "billing", "orders", 0, 3)
     world.run(1_000)
-    stands = GroupForecast("billing", 0, 3, 3, 0, 0, is_active_here=False)
+    stands = GroupForecast("billing", 0, 3, 3, 0, 0, False, False)
     assert only_group(forecast(world)) == stands
     member = clients.join(world.destination, "billing")
     clients.commit(world.source, "billing", "orders", 0, 4)
     world.run(1_000)
     assert only_group(forecast(world)) == GroupForecast(
-        "billing", 0, 4, 3, 1, 0, is_active_here=True
+        "billing", 0, 4, 3, 1, 0, is_active_here=True, is_active_at_source=False
     )
     assert clients.leave(world.destination, "billing", member) == 0
+
+
+def test_a_group_that_has_members_is_shown_on_either_side() -> None:
+    """Also where it has committed nothing since they came."""
+    world = started(consumer_offset_sync_enable="true")
+    clients.commit(world.source, "billing", "orders", 0, 3)
+    world.run(1_000)
+    there = clients.join(world.source, "billing")
+    world.run(1_000)
+    assert _active(world) == (False, True)
+    here = clients.join(world.destination, "billing")
+    assert _active(world) == (True, True)
+    assert clients.leave(world.source, "billing", there) == 0
+    world.run(1_000)
+    assert _active(world) == (True, False)
+    assert clients.leave(world.destination, "billing", here) == 0
+    assert _active(world) == (False, False)
+
+
+def _active(world: World) -> tuple[bool | None, bool | None]:
+    group = only_group(forecast(world))
+    return group.is_active_here, group.is_active_at_source
 
 
 def test_groups_that_are_not_copied_are_no_part_of_it_and_that_is_said() -> None:

@@ -8,6 +8,8 @@ from brokers.errors import KafkaError
 from brokers.events import Answered
 from brokers.ids import Peer
 from brokers.records.builder import NewRecord, build_batch
+from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -35,8 +37,6 @@ class Client:
         self, node_id: int, index: int, value: bytes, *, acks: int = -1, version: int = 9
     ) -> int:
         """Straight to one broker -> the ticket of its answer."""
-        self._asked += 1
-        ticket = self._asked
         batch = bytes(build_batch([NewRecord(None, value)], timestamp=self._region.now))
         data = PartitionProduceData(index=index, records=batch)
         message = ProduceRequest(
@@ -44,10 +44,15 @@ class Client:
             timeout_ms=10_000,
             topic_data=[TopicProduceData(name="t", partition_data=[data])],
         )
+        return self.ask(node_id, produce.KEY, version, message)
+
+    def ask(self, node_id: int, key: ApiKey, version: int, message: Message) -> int:
+        """-> the ticket of its answer."""
+        self._asked += 1
         peer = Peer(node_id, f"n{node_id}", DATA_PORT)
-        ask = Ask(ticket, peer, "client", produce.KEY, version, message, 10_000)
+        ask = Ask(self._asked, peer, "client", key, version, message, 10_000)
         self._region.put(self, self._region.nodes[node_id], ask)
-        return ticket
+        return self._asked
 
     def said(self, ticket: int) -> KafkaError:
         return KafkaError(self._item(ticket).error_code)

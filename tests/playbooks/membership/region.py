@@ -4,6 +4,7 @@ What the simulator does with storms is done here step by step, where one wants t
 """
 
 import random
+from collections.abc import Mapping
 from typing import Any, get_args
 from uuid import UUID
 
@@ -21,7 +22,7 @@ from brokers.events import (
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.image.image import Image
 from brokers.node.broker import Broker
-from brokers.region import Ready, RegionEffect
+from brokers.region import GroupsDescribed, Ready, RegionEffect
 from brokers.storage.log_manager import LogManager
 from brokers.storage.storage import Storage
 from tests.kernel.exchange import Exchange, Flight
@@ -58,6 +59,7 @@ class Node:
         self._missed: list[Any] = []
         self.serves = False
         self.is_ready = False
+        self.groups: Mapping[str, bool] | None = None  # of which some have members
         self.end: End | None = None
         self.told: list[str] = []
         self.last_ticket = 0
@@ -104,6 +106,8 @@ class Node:
             case End():
                 self.end = effect
                 self._stop()
+            case GroupsDescribed():
+                self.groups = effect.active
             case Changed(what, to):
                 self.told.append(f"{what}: {to}")
             case _:

@@ -20,7 +20,8 @@ from linker.control.cancelling import CANCELLED, taken_back
 from linker.control.cancelling import VERB as CANCEL
 from linker.control.source_fencing import GENERATION_MAX
 from linker.events import FrameArrived, Send
-from linker.frames import AskBeacon, MirrorPositions, Subscribe, Superseded
+from linker.frames import AskBeacon, Subscribe, Superseded
+from linker.hold_frames import MirrorPositions
 from linker.records.mirror_record import TransitionError
 from linker.records.mirror_state import MirrorState
 from tests.sim.linked.runs import Adjust

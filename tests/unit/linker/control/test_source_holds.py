@@ -9,7 +9,7 @@ from brokers.metadata.image.image import Document, Image, PartitionImage, TopicI
 from brokers.region import PartitionState, RetentionHold
 from linker.control.source_holds import Holder, SourceHolds
 from linker.data.credit import StreamSender
-from linker.frames import HeldTopic, HoldRetention
+from linker.hold_frames import HeldTopic, HoldRetention
 from linker.records.retention_hold import HOLD_KIND, HoldRecord, put
 from linker.region_client import RegionClient
 

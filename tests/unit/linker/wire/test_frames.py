@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.ids import OffsetAndMetadata, TopicPartition
-from linker import frames
+from linker import frames, hold_frames
 from linker.errors import MirrorError
 from linker.filters import Filter, Pattern
 from linker.frames import Chunk, OffsetBounds
@@ -56,14 +56,16 @@ OTHERS = st.one_of(
         st.none() | st.builds(frames.Former, TEXT, TOPIC_IDS, SIGNED),
     ),
     st.builds(
-        frames.HoldRetention,
+        hold_frames.HoldRetention,
         OFFSETS,
         OFFSETS,
-        st.lists(st.builds(frames.HeldTopic, TEXT, TOPIC_IDS), max_size=3).map(tuple),
+        st.lists(st.builds(hold_frames.HeldTopic, TEXT, TOPIC_IDS), max_size=3).map(tuple),
         st.booleans(),
     ),
-    st.builds(frames.MirrorPositions, st.lists(st.tuples(UINT, OFFSETS), max_size=3).map(tuple)),
-    st.builds(frames.RetentionHeld, OFFSETS, OFFSETS, TEXT),
+    st.builds(
+        hold_frames.MirrorPositions, st.lists(st.tuples(UINT, OFFSETS), max_size=3).map(tuple)
+    ),
+    st.builds(hold_frames.RetentionHeld, OFFSETS, OFFSETS, TEXT),
     st.builds(
         frames.Reverse,
         st.lists(

@@ -275,7 +275,11 @@ def test_a_forecast_for_people_and_for_scripts(region: RegionDouble) -> None:
     assert "at least 3 records would be lost, as of 40 ms ago" in text
     assert "of 1 partitions nothing is known" in text
     assert "groups would read 2 records again" in text
-    assert "has members" in text and "auto.offset.reset says" in text
+    assert (
+        "HasMembers" in text
+        and "here, unknown at the source" in text
+        and "auto.offset.reset says" in text
+    )
     told = json.loads(region.run("mirror", "forecast", "--json").stdout)
     assert [one["missing"] for one in told["topics"][0]["partitions"]] == [3, -1]
 
