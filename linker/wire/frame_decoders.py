@@ -52,12 +52,17 @@ from linker.hold_frames import (
 from linker.protocol_versions import SEVERAL_BROKERS_FROM, ProtocolVersions
 from linker.wire.frame_encoders import ZSTD
 from linker.wire.limits import (
+    GROUP_OFFSETS_MAX,
     LINEAGE_MAX,
     ORIGINS_MAX,
+    PARTITIONS_MAX,
     FrameError,
     address,
+    group_text,
     listed,
     name,
+    partition,
+    partition_count,
     reason,
 )
 from linker.wire.v1 import link_pb2 as pb
@@ -76,7 +81,7 @@ def offset(number: int) -> int:
 
 
 def leader_epoch(number: int) -> int:
-    if number > LEADER_EPOCH_MAX:
+    if not -1 <= number <= LEADER_EPOCH_MAX:
         raise FrameError(f"a leader epoch of {number}")
     return number
 
@@ -102,14 +107,17 @@ def bounds_of(message: pb.Standing) -> OffsetBounds:
 
 def _from_group_offsets(message: pb.GroupOffsets) -> GroupOffsets:
     return GroupOffsets(
-        message.group,
+        group_text(message.group),
         {
-            TopicPartition(name(one.topic), one.partition): OffsetAndMetadata(
-                one.offset, one.leader_epoch, one.metadata, one.committed_at
+            TopicPartition(name(one.topic), partition(one.partition)): OffsetAndMetadata(
+                offset(one.offset), one.leader_epoch, group_text(one.metadata), one.committed_at
             )
-            for one in message.offsets
+            for one in listed(message.offsets, GROUP_OFFSETS_MAX)
         },
-        tuple(TopicPartition(name(one.topic), one.partition) for one in message.deleted),
+        tuple(
+            TopicPartition(name(one.topic), partition(one.partition))
+            for one in listed(message.deleted, GROUP_OFFSETS_MAX)
+        ),
         message.is_active if message.HasField("is_active") else None,
     )
 
@@ -120,11 +128,11 @@ def _from_topic_state(message: pb.TopicState) -> TopicState:
     return TopicState(
         name(message.topic),
         message.topic_id,
-        message.partition_count,
+        partition_count(message.partition_count),
         dict(message.configs),
-        tuple(leader_epoch(one) for one in message.leader_epochs),
+        tuple(leader_epoch(one) for one in listed(message.leader_epochs, PARTITIONS_MAX)),
         tuple(name(one) for one in listed(message.origins, ORIGINS_MAX)),
-        tuple(message.leaders),
+        tuple(listed(message.leaders, PARTITIONS_MAX)),
         offset(message.metadata_offset),
         _from_former(message.former) if message.HasField("former") else None,
         _from_former(message.reversing) if message.HasField("reversing") else None,
@@ -208,7 +216,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     "group_offsets": _from_group_offsets,
     "subscribe": lambda m: Subscribe(
         m.subscription,
-        TopicPartition(name(m.topic), m.partition),
+        TopicPartition(name(m.topic), partition(m.partition)),
         m.topic_id,
         offset(m.offset),
         tuple((one.leader_epoch, offset(one.offset)) for one in listed(m.lineage, LINEAGE_MAX)),

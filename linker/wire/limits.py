@@ -5,6 +5,11 @@ from typing import Any, Final
 
 NAME_CHARACTERS_MAX: Final = 249  # Kafka's limit for topics; here for links and clusters, too
 HOST_CHARACTERS_MAX: Final = 255
+TEXT_BYTES_MAX: Final = (
+    32_767  # of a string in the records of groups: their ids, and what they commit besides offsets
+)
+PARTITIONS_MAX: Final = 1 << 20  # of a topic
+GROUP_OFFSETS_MAX: Final = 20_000  # of a frame
 REASON_CHARACTERS_MAX: Final = 1_000
 LINEAGE_MAX: Final = 100_000  # leader epochs of a partition
 ORIGINS_MAX: Final = 1_000  # regions in a chain
@@ -20,6 +25,27 @@ def name(text: str) -> str:
     if len(text) > NAME_CHARACTERS_MAX:
         raise FrameError(f"a name of {len(text)} characters, above {NAME_CHARACTERS_MAX}")
     return text
+
+
+def group_text(text: str) -> str:
+    """A group id, or the metadata of a commit. Raises FrameError."""
+    if len(text) > TEXT_BYTES_MAX or len(text.encode()) > TEXT_BYTES_MAX:
+        raise FrameError(f"a text of {len(text)} characters, above {TEXT_BYTES_MAX} bytes")
+    return text
+
+
+def partition(number: int) -> int:
+    """Raises FrameError."""
+    if not 0 <= number < PARTITIONS_MAX:
+        raise FrameError(f"a partition {number}")
+    return number
+
+
+def partition_count(number: int) -> int:
+    """Raises FrameError."""
+    if not 0 <= number <= PARTITIONS_MAX:
+        raise FrameError(f"{number} partitions")
+    return number
 
 
 def address(text: str) -> str:

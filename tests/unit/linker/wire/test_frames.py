@@ -13,18 +13,20 @@ from linker.filters import Filter, Pattern
 from linker.frames import Chunk, OffsetBounds
 from linker.protocol_versions import ProtocolVersions
 from linker.wire.frames import FrameError, decode, encode
+from linker.wire.limits import PARTITIONS_MAX
 from linker.wire.v1 import link_pb2
 
 OFFSETS = st.integers(-1, 2**62)
 SIGNED = st.integers(-(2**63), 2**63 - 1)
 INT32 = st.integers(-(2**31), 2**31 - 1)
-EPOCHS = st.integers(-(2**31), 2**30)
+EPOCHS = st.integers(-1, 2**30)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 UINT = st.integers(0, 2**64 - 1)
 TOPIC_IDS = st.binary(min_size=16, max_size=16)
 STANDINGS = st.builds(OffsetBounds, *(OFFSETS for _ in OffsetBounds._fields))
-PARTITIONS = st.builds(TopicPartition, TEXT, INT32)
-COMMITS = st.builds(OffsetAndMetadata, SIGNED, INT32, TEXT, SIGNED)
+COUNTS = st.integers(0, PARTITIONS_MAX - 1)
+PARTITIONS = st.builds(TopicPartition, TEXT, COUNTS)
+COMMITS = st.builds(OffsetAndMetadata, OFFSETS, INT32, TEXT, SIGNED)
 FILTERS = st.builds(Filter, TEXT, st.sampled_from(Pattern), st.booleans())
 UINT32 = st.integers(0, 2**32 - 1)
 VERSIONS = st.builds(ProtocolVersions, st.integers(1, 2**32 - 1), UINT32)
@@ -46,7 +48,7 @@ OTHERS = st.one_of(
         frames.TopicState,
         TEXT,
         st.sampled_from([b"", b"0123456789abcdef"]),
-        UINT32,
+        COUNTS,
         st.dictionaries(TEXT, TEXT, max_size=3),
         st.lists(EPOCHS, max_size=4).map(tuple),
         st.lists(TEXT, max_size=3).map(tuple),

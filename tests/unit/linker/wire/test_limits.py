@@ -15,7 +15,9 @@ from linker.wire.limits import (
     FRAME_BYTES_MAX,
     LINEAGE_MAX,
     NAME_CHARACTERS_MAX,
+    PARTITIONS_MAX,
     REASON_CHARACTERS_MAX,
+    TEXT_BYTES_MAX,
     FrameError,
 )
 
@@ -48,6 +50,32 @@ def test_the_longest_name_passes() -> None:
 def test_a_longer_name_is_refused(place: int) -> None:
     with pytest.raises(FrameError, match="a name of 250 characters"):
         decode(encode(with_name(LONGEST + "n")[place]))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        frames.GroupOffsets("g" * 1_000_000, {}),
+        frames.GroupOffsets("\u20ac" * 11_000, {}),
+        frames.GroupOffsets("g", {PARTITION: OffsetAndMetadata(1, 0, "m" * 40_000, 5)}),
+        frames.GroupOffsets("g", {PARTITION: OffsetAndMetadata((1 << 62) + 1, 0, "", 5)}),
+        frames.GroupOffsets("g", {PARTITION: OffsetAndMetadata(-2, 0, "", 5)}),
+        frames.GroupOffsets("g", {TopicPartition("orders", -1): OffsetAndMetadata(1)}),
+        frames.GroupOffsets("g", {}, (TopicPartition("orders", PARTITIONS_MAX),)),
+        frames.TopicState("orders", partition_count=(1 << 31) - 1),
+        frames.TopicState("orders", partition_count=1, leader_epochs=(-2,)),
+        frames.Subscribe(1, TopicPartition("orders", -1), bytes(16), 0, ()),
+    ],
+)
+def test_what_no_region_of_kafka_can_have_is_refused(frame: frames.Frame) -> None:
+    """A group id of a megabyte was hashed again and again: its commit was refused, and tried once more."""
+    with pytest.raises(FrameError):
+        decode(encode(frame))
+
+
+def test_the_longest_group_id_passes() -> None:
+    frame = frames.GroupOffsets("g" * TEXT_BYTES_MAX, {PARTITION: OffsetAndMetadata(1)})
+    assert decode(encode(frame)) == frame
 
 
 def test_a_reason_is_cut_short() -> None:
