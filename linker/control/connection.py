@@ -71,6 +71,7 @@ class LinkConnection(ABC):
         self._host = host
         self._stream: Stream = 0
         self._failures = 0
+        self._bootstraps = 0  # how often `bootstrap.servers` were asked
         self._timer: int | None = None
         self._greeted_at: Instant = 0
         self._has_received = False
@@ -101,9 +102,18 @@ class LinkConnection(ABC):
         self._arm(now + 2 * timeout_ms, self._on_silence)
         endpoint = self._host.endpoint_for(self)
         buffer_bytes = config.number("replica.socket.receive.buffer.bytes")
-        servers = config.bootstrap_servers
+        servers = self._servers(endpoint)
         window_bytes = self._window_bytes()
         return [Dial(self._stream, servers, timeout_ms, endpoint, buffer_bytes, window_bytes)]
+
+    def _servers(self, endpoint: str) -> tuple[str, ...]:
+        """`bootstrap.servers`, each first in turn: one that answers to nobody takes the whole time of an attempt."""
+        servers = self._link.config.bootstrap_servers
+        if endpoint or not servers:
+            return servers
+        first = self._bootstraps % len(servers)
+        self._bootstraps += 1
+        return servers[first:] + servers[:first]
 
     def _window_bytes(self) -> int:
         """Of chunks that may be under way to this end."""

@@ -6,8 +6,7 @@ from typing import Any
 
 import grpc
 
-from linker.errors import LinkError
-from linker.shell.discovery import ADMIN_LISTENER, DiscoveryError, discover
+from linker.shell.discovery import ADMIN_LISTENER, discover
 from linker.shell.options import ADMINISTRATOR_OPTIONS
 from linker.wire.v1 import admin_pb2_grpc
 
@@ -52,18 +51,5 @@ class Administrator:
 
 def find_endpoint(bootstrap_server: str, timeout_seconds: float = FIND_SECONDS) -> str:
     """The `admin.listener` behind the first Kafka address that answers; raises `DiscoveryError`."""
-    return asyncio.run(_find(bootstrap_server.split(","), timeout_seconds))
-
-
-async def _find(addresses: list[str], timeout_seconds: float) -> str:
-    failures: list[DiscoveryError] = []
-    for address in addresses:
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                return await discover((address,), ADMIN_LISTENER)
-        except DiscoveryError as failure:
-            failures.append(failure)
-        except TimeoutError:
-            because = f"{address} does not answer within {timeout_seconds:g} s"
-            failures.append(DiscoveryError(LinkError.TIMEOUT_ERROR, because))
-    raise DiscoveryError(failures[-1].error, "; ".join(map(str, failures)))
+    addresses = bootstrap_server.split(",")
+    return asyncio.run(discover(addresses, ADMIN_LISTENER, timeout_seconds))

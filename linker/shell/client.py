@@ -92,7 +92,9 @@ def flow_control(dial: Dial) -> Options:
 
 
 async def _connect(dial: Dial, options: tuple[tuple[str, int], ...]) -> grpc.aio.Channel:
-    endpoint = dial.endpoint or await discover(dial.bootstrap_servers, LINK_LISTENER)
+    servers = dial.bootstrap_servers
+    seconds_each = dial.timeout_ms / 1000 / max(1, len(servers))
+    endpoint = dial.endpoint or await discover(servers, LINK_LISTENER, seconds_each)
     channel = grpc.aio.insecure_channel(endpoint, options=options)
     try:
         state = channel.get_state(try_to_connect=True)

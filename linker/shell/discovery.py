@@ -5,6 +5,7 @@ After ApiVersions it sends DescribeCluster, then DescribeConfigs of the brokers,
 
 import asyncio
 import socket
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -34,14 +35,21 @@ class DiscoveryError(Exception):
         self.error = error
 
 
-async def discover(bootstrap_servers: tuple[str, ...], setting: str) -> str:
-    """The `host:port` that a broker has for this setting; raises DiscoveryError with the failure of every address."""
+async def discover(bootstrap_servers: Iterable[str], setting: str, seconds_each: float) -> str:
+    """The `host:port` that a broker has for this setting; raises DiscoveryError with the failure of every address.
+
+    Each address has so long to answer: what drops all that is sent there does not keep the others from being asked.
+    """
     failures: list[DiscoveryError] = []
     for address in bootstrap_servers:
         try:
-            return await _ask(address, setting)
+            async with asyncio.timeout(seconds_each):
+                return await _ask(address, setting)
         except DiscoveryError as failure:
             failures.append(failure)
+        except TimeoutError:
+            because = f"{address} does not answer within {seconds_each:g} s"
+            failures.append(DiscoveryError(LinkError.TIMEOUT_ERROR, because))
     raise DiscoveryError(failures[-1].error, "; ".join(str(failure) for failure in failures))
 
 

@@ -6,6 +6,7 @@ Streams that a core dialed have its numbers, which are negative; those that its 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from brokers.ids import Instant
 from linker.errors import LinkError
 from linker.events import (
     ChunkSent,
@@ -95,11 +96,17 @@ class Streams:
             world.at(arrives, lambda: self._reach(life, peer, dial.stream))
 
     def _peer(self, dial: Dial) -> "Node":
-        """Discovery asks the addresses in turn, and takes the first that answers."""
+        """Discovery asks the addresses in turn, and takes the first that answers in time."""
         if dial.endpoint:
             return self.directory[dial.endpoint]
         peers = [self.directory[address] for address in dial.bootstrap_servers]
-        return next((peer for peer in peers if peer.up), peers[0])
+        due = self._node.world.now + dial.timeout_ms // len(peers)
+        return next((peer for peer in peers if peer.up and self._answers(peer, due)), peers[0])
+
+    def _answers(self, peer: "Node", due: Instant) -> bool:
+        """The paths there and back let something through by then."""
+        here, there = self._node.place, peer.place
+        return max(self._network.opens(here, there), self._network.opens(there, here)) <= due
 
     def _reach(self, life: int, peer: "Node", stream: Stream) -> None:
         if life != self._node.life or not self._node.alive:

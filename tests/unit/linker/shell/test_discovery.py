@@ -19,6 +19,7 @@ from brokers.wire.messages.configs import (
 from linker.errors import LinkError
 from linker.shell.discovery import LINK_LISTENER, DiscoveryError, discover
 
+SECONDS = 60  # of each address, where nothing is to take long
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -55,14 +56,14 @@ def answer(header: RequestHeader, setting: str | None) -> list[bytes]:
     return [bytes(part) for part in frame]
 
 
-def find(*serves: Serve) -> str:
+def find(*serves: Serve, seconds: float = SECONDS) -> str:
     """What discovery makes of listeners that behave like this, tried in turn."""
 
     async def run() -> str:
         servers = [await asyncio.start_server(serve, "127.0.0.1", 0) for serve in serves]
         addresses = tuple(f"127.0.0.1:{server.sockets[0].getsockname()[1]}" for server in servers)
         try:
-            return await discover(addresses, LINK_LISTENER)
+            return await discover(addresses, LINK_LISTENER, seconds)
         finally:
             for server in servers:
                 server.close()
@@ -100,9 +101,22 @@ def test_what_is_not_a_region_that_serves_links_is_told_apart(serve: Serve) -> N
     assert failure.value.error is LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR
 
 
+def test_an_address_that_says_nothing_leaves_time_for_the_next_one() -> None:
+    """So it is where a path drops what is sent. The first one took all the time, at each attempt."""
+
+    async def silence(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    assert find(silence, broker("h:1"), seconds=0.3) == "h:1"
+    with pytest.raises(DiscoveryError, match=r"does not answer within 0\.1 s") as failure:
+        find(silence, silence, seconds=0.1)
+    assert failure.value.error is LinkError.TIMEOUT_ERROR
+
+
 def test_an_address_where_nobody_listens() -> None:
     with pytest.raises(DiscoveryError) as failure:
-        asyncio.run(discover(("127.0.0.1:1",), LINK_LISTENER))
+        asyncio.run(discover(("127.0.0.1:1",), LINK_LISTENER, SECONDS))
     assert failure.value.error is LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR
 
 
@@ -110,5 +124,5 @@ def test_an_address_where_nobody_listens() -> None:
 def test_a_name_that_does_not_resolve(host: str) -> None:
     """Two of these no host can have: they ended the task that dialed, and nobody was told."""
     with pytest.raises(DiscoveryError, match="does not resolve") as failure:
-        asyncio.run(discover((f"{host}:9092",), LINK_LISTENER))
+        asyncio.run(discover((f"{host}:9092",), LINK_LISTENER, SECONDS))
     assert failure.value.error is LinkError.UNRESOLVABLE_BOOTSTRAP_ERROR
