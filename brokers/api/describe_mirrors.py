@@ -101,6 +101,7 @@ def _to_partition(status: MirrorPartitionStatus) -> DescribedMirrorPartition:
         lag_bytes=status.lag_bytes,
         origin_lag_ms=status.origin_lag_ms,
         source_began_at=status.source_began_at,
+        is_unreached=status.is_unreached,
     )
 
 
@@ -125,4 +126,5 @@ def _from_partition(partition: DescribedMirrorPartition) -> MirrorPartitionStatu
         lag_bytes=partition.lag_bytes,
         origin_lag_ms=partition.origin_lag_ms,
         source_began_at=partition.source_began_at,
+        is_unreached=partition.is_unreached,
     )

@@ -15,6 +15,7 @@ class MirrorPartitionStatus:
     source when that was last asked. `is_following`: the source has agreed to go on from the end of this log; in a
     restore, the replicas in sync have truncated theirs, too. `origin_lag_ms` is behind the region in which the records
     begin. `source_began_at`: below it the source never held anything, as it said when the histories parted.
+    `is_unreached`: it is to be copied, and there is no stream to the broker that leads its source.
     """
 
     index: int
@@ -36,6 +37,7 @@ class MirrorPartitionStatus:
     lag_bytes: int = -1
     origin_lag_ms: int = -1
     source_began_at: Offset = -1
+    is_unreached: bool = False
 
 
 @dataclass(frozen=True, slots=True)

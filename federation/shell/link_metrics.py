@@ -97,7 +97,7 @@ class LinkMetrics:
         sizes = ((one.status.lag_bytes, one.labels) for one in known if one.status.lag_bytes >= 0)
         yield from family("causeway_mirror_lag_bytes", "gauge", about, sizes)
         about = "The age of the newest state of the source that a mirror partition holds entirely"
-        times = ((each.status.lag_ms, each.labels) for each in known if each.status.lag_ms >= 0)
+        times = ((each.status.lag_ms, each.labels) for each in led if each.status.lag_ms >= 0)
         yield from family("causeway_mirror_lag_milliseconds", "gauge", about, times)
         about = "The same, behind the region in which the records begin, through a chain of regions"
         chained = (

@@ -155,6 +155,8 @@ def partition_lag(link: ClusterLink, mirror: MirrorTopic, index: int, now: Insta
 
 
 def _partition_state(shown: str, report: MirrorPartitionStatus) -> str:
+    if report.is_unreached and shown == MirrorState.ACTIVE.value:
+        shown = MirrorState.SOURCE_UNAVAILABLE.value
     if not report.trouble:
         return shown
     return f"{'RETRYING' if report.is_running else shown}: {report.trouble}"

@@ -61,7 +61,7 @@ class MirrorReplicators:
         self.by_index: dict[int, PartitionReplicator] = {}
         self._asked: set[_Proof] = set()  # subscriptions for which a beacon was asked
         self._proven: set[_Proof] = set()  # those for which it came
-        self._served: set[int] = set()
+        self._served: dict[int, Instant] = {}  # partitions that this broker leads, and since when
         self._region = region
         self._link = link
         self._sources = sources
@@ -78,7 +78,9 @@ class MirrorReplicators:
         fetchers: dict[int, Fetcher] = {}
         was_leading = self.leads
         self._served = {
-            index for index in range(self._mirror.partition_count) if self._serves(index)
+            index: self._served.get(index, now)
+            for index in range(self._mirror.partition_count)
+            if self._serves(index)
         }
         effects: Effects = []
         if self.leads is not was_leading:
@@ -138,13 +140,23 @@ class MirrorReplicators:
 
     def trouble_of(self, index: int) -> str:
         """Why a partition that this broker leads is not copied; empty if it is, or is not to be."""
+        if self._lacks_stream(index):
+            return self._sources.trouble_with(self._fetcher_of(index))
         replicator = self.by_index.get(index)
-        if replicator is not None and (replicator.running or replicator.trouble):
-            return replicator.trouble
+        return replicator.trouble if replicator is not None else ""
+
+    def unreached_since(self, index: int) -> Instant | None:
+        """Since when this broker leads a partition whose leader at the source it does not reach; None if it does."""
+        return self._served[index] if self._lacks_stream(index) else None
+
+    def _lacks_stream(self, index: int) -> bool:
+        """Whether it is not copied for that reason."""
+        if index not in self._served or not self._mirror.streams:
+            return False
         fetcher = self._fetcher_of(index)
-        if fetcher is None or self._sources.stream_of(fetcher) is not None:
-            return ""
-        return self._sources.trouble_with(fetcher)
+        if fetcher is not None:
+            return self._sources.stream_of(fetcher) is None
+        return self._mirror.source_state is None and not self._sources.is_open
 
     def advanced(self, index: int, now: Instant) -> Effects:
         """The log of a partition was opened, or its high watermark moved."""

@@ -74,11 +74,23 @@ def partition_status(
         is_drained=is_drained and state.high_watermark == state.log_end_offset,
         trouble=mirror.replicators.trouble_of(index),
     )
-    if replicator is None:
-        return status
-    status = _of_source(status, mirror, replicator, now)
+    if replicator is not None:
+        status = _of_source(status, mirror, replicator, now)
     has_tails = mirror.record.state is MirrorState.PENDING_RESTORE and not state.is_followed
-    return replace(status, is_following=False, trouble=TAILS_LEFT) if has_tails else status
+    if replicator is not None and has_tails:
+        status = replace(status, is_following=False, trouble=TAILS_LEFT)
+    return _if_unreached(status, mirror, now)
+
+
+def _if_unreached(
+    status: MirrorPartitionStatus, mirror: MirrorTopic, now: Instant
+) -> MirrorPartitionStatus:
+    since = mirror.replicators.unreached_since(status.index)
+    if since is None:
+        return status
+    # Where nothing was ever copied by this broker, it is behind by the time that it leads, at least.
+    lag_ms = status.lag_ms if status.lag_ms >= 0 else now - since
+    return replace(status, is_unreached=True, lag_ms=lag_ms)
 
 
 def _of_source(

@@ -133,11 +133,15 @@ class SourceBrokers:
             return other.data
         return self.first if self._is_first(fetcher) else None
 
-    def trouble_with(self, fetcher: Fetcher) -> str:
-        """Why there is no stream."""
-        other = self._others.get(fetcher)
+    def trouble_with(self, fetcher: Fetcher | None) -> str:
+        """Why there is no stream; None: to any broker of the source."""
+        who = "no broker" if fetcher is None else f"broker {fetcher.broker_id}"
+        if self._link.config.is_dialed:
+            has = "a stream" if fetcher is None else "no stream"
+            return f"{who} of the source has {has} to broker {self._region.view.broker_id}"
+        other = self._others.get(fetcher) if fetcher is not None else None
         because = other.because if other is not None else self._first.because
-        return because or f"broker {fetcher.broker_id} of the source is not reached yet"
+        return because or f"{who} of the source is {'' if fetcher is None else 'not '}reached yet"
 
     def has_stream(self, stream: Stream) -> bool:
         """Whether this is a stream that is open or being opened."""

@@ -517,6 +517,7 @@ class DescribedMirrorPartition(Message):
         "lag_bytes",
         "origin_lag_ms",
         "source_began_at",
+        "is_unreached",
     )
 
     def __init__(
@@ -541,6 +542,7 @@ class DescribedMirrorPartition(Message):
         lag_bytes: int = -1,
         origin_lag_ms: int = -1,
         source_began_at: int = -1,
+        is_unreached: bool = False,
     ) -> None:
         self.partition_index = partition_index
         self.leader_epoch = leader_epoch
@@ -561,6 +563,7 @@ class DescribedMirrorPartition(Message):
         self.lag_bytes = lag_bytes
         self.origin_lag_ms = origin_lag_ms
         self.source_began_at = source_began_at
+        self.is_unreached = is_unreached
 
 
 class CommittedMirrorOffset(Message):

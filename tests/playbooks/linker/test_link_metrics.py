@@ -80,3 +80,23 @@ def test_the_orphan_store_of_the_broker_is_measured(tmp_path: Path) -> None:
     found = scraped(mirrored().source, tmp_path)
     assert found["causeway_orphan_tails"] == {(): 1}
     assert found["causeway_orphan_bytes"] == {(): 72}
+
+
+def test_the_lag_of_a_leader_that_never_reached_its_source_grows_from_when_it_began_to_lead(
+    tmp_path: Path,
+) -> None:
+    """It was in no time series: nobody knows how many records there are."""
+    world = mirrored()
+    world.reachable = False
+    world.destination.stop()
+    world.destination.start()
+    world.run(1_000)
+    place = (("link_name", "west-east"), ("partition", "0"), ("topic", "orders"))
+    before = scraped(world.destination, tmp_path)["causeway_mirror_lag_milliseconds"][place]
+    assert 0 < before <= 1_000
+    world.run(5_000)
+    found = scraped(world.destination, tmp_path)
+    assert found["causeway_mirror_lag_milliseconds"][place] == before + 5_000
+    assert "causeway_mirror_lag_records" not in found
+    (said, _) = world.destination.mirror("orders").lags
+    assert said.state.startswith("SOURCE_UNAVAILABLE: "), said
