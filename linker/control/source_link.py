@@ -3,7 +3,7 @@
 The first one is opened through `bootstrap.servers`. The destination names its brokers on it, and says which of them
 mirror what this broker leads: to each of those there are `num.cluster.link.fetchers` streams. Once another stream is
 open, the first one stays only if it is wanted, too. A destination of a release before version 9 of the protocol does
-not say, and gets streams to all of its brokers.
+not say, and gets streams to all of its brokers; so does one whose link coordinator is out of reach (`wanted_streams`).
 """
 
 from collections.abc import Callable, Iterable
@@ -133,7 +133,7 @@ class SourceLink:
         self._metadata_offset: Offset = -1
         self._attempts = 0  # to open the first stream, since it was open
         self._wanted = WantedByDestination()
-        self._timer: int | None = None  # looks for streams that nobody wants any more
+        self._timer: int | None = None  # looks which streams are wanted, as time has passed
 
     def _connection(self, fetcher: Fetcher) -> DestinationConnection:
         return DestinationConnection(
@@ -185,11 +185,11 @@ class SourceLink:
         """The link is deleted, or dials anew."""
         self._endpoints, self._alive, self._metadata_offset, self._attempts = {}, (), -1, 0
         self._wanted.clear()
-        self._disarm()
         others, self._others = self._others, {}
         effects = self._first.close(now)
         for each in others.values():
             effects += each.close(now)
+        self._disarm()
         return effects
 
     def _reconsider(self, now: Instant) -> Effects:
@@ -247,6 +247,7 @@ class SourceLink:
 
     def _follow_wanted(self, now: Instant) -> Effects:
         """Open the streams that are wanted and closed, close those that are not wanted any more."""
+        self._look(now)
         count = self.config.number("num.cluster.link.fetchers")
         wanted = self._wanted.fetchers(self._alive, count)
         effects = self._close_unwanted(wanted, now)
@@ -255,21 +256,30 @@ class SourceLink:
             if fetcher not in self._others and not is_first:
                 connection = self._others[fetcher] = self._connection(fetcher)
                 effects += connection.open(now)
+        self._rearm()
         return effects
+
+    def _look(self, now: Instant) -> None:
+        """Some brokers may be reached now, or not any more."""
+        open_ones = (one for one in self._connections() if one.source_stream is not None)
+        reached = {one.fetcher.broker_id for one in open_ones}
+        self._wanted.look(self._alive, reached, now)
 
     def _close_unwanted(self, wanted: Iterable[Fetcher], now: Instant) -> Effects:
         there = [*self._others, *([self._first.fetcher] if self._is_replaceable else [])]
-        over, due = self._wanted.outlived(there, wanted, now)
+        over = self._wanted.outlived(there, wanted, now)
         gone = [one for one in self._others if one.broker_id not in self._alive]
         effects: Effects = []
         for fetcher in [one for one in self._others if one in over or one in gone]:
             effects += self._others.pop(fetcher).close(now)
         if self._first.fetcher in over and self._is_replaceable:
             effects += self._replace_first(now)
-        self._disarm()
-        if due is not None:
-            self._timer = self._region.timers.set(due, self._on_due)
         return effects
+
+    def _rearm(self) -> None:
+        self._disarm()
+        if (due := self._wanted.due) is not None:
+            self._timer = self._region.timers.set(due, self._on_due)
 
     def _on_due(self, now: Instant) -> Effects:
         self._timer = None
@@ -331,6 +341,8 @@ class SourceLink:
         if successor is not None and connection.fetcher.broker_id in self._endpoints:
             self._first = self._others.pop(successor.fetcher)
             self._others[connection.fetcher] = connection
+        self._look(now)
+        self._rearm()
         return []
 
     def on_failed(

@@ -2,8 +2,9 @@
 
 Who leads what is known to the link coordinator for all mirrors, to another broker for those that it leads itself. So
 every broker of the source is asked for a stream to the coordinator, which asks it for all others; and a broker that
-gets data goes on asking for its streams by itself, so that these outlive a coordinator. A broker without any mirror
-partition has one stream: it knows by that whether the source is there.
+gets data goes on asking for its streams by itself, so that these outlive a coordinator, and that a broker of the source
+which does not reach the coordinator, and has a stream to everybody, hears it. A broker without any mirror partition has
+one stream: it knows by that whether the source is there.
 """
 
 from collections import Counter

@@ -97,7 +97,7 @@ class FarRegion(NodesRegion):
 
 
 class Proxies:
-    """One for each listener."""
+    """One for each listener; what the other region knows of it."""
 
     def __init__(self, hosts: Hosts, delay_ms: float, bytes_per_second: int) -> None:
         self._here = hosts.here
@@ -118,14 +118,31 @@ class Proxies:
         return f"{self._here}:{proxy.port}"
 
 
+class NoProxies(Proxies):
+    """Each node reaches every other one, unless the link of their hosts is cut."""
+
+    def to(self, address: str) -> str:
+        return address
+
+
 class WideArea:
-    """`delay_ms` is one way, `bytes_per_second` of each connection and direction (0: as fast as it goes)."""
+    """`delay_ms` is one way, `bytes_per_second` of each connection and direction (0: as fast as it goes).
+
+    Where it `is_near` there are no proxies.
+    """
 
     def __init__(
-        self, directory: Path, hosts: Hosts, *, delay_ms: float = 0, bytes_per_second: int = 0
+        self,
+        directory: Path,
+        hosts: Hosts,
+        *,
+        delay_ms: float = 0,
+        bytes_per_second: int = 0,
+        is_near: bool = False,
     ) -> None:
-        self._hosts = hosts
-        self._proxies = Proxies(hosts, delay_ms, bytes_per_second)
+        self._hosts, self._is_near = hosts, is_near
+        kind = NoProxies if is_near else Proxies
+        self._proxies = kind(hosts, delay_ms, bytes_per_second)
         self.west = FarRegion("west", 1, directory, hosts, self._proxies)
         self.east = FarRegion("east", 1 + NODES, directory, hosts, self._proxies)
         self._separate()
@@ -150,7 +167,7 @@ class WideArea:
 
     def _separate(self) -> None:
         """There is no way around the proxies."""
-        if isinstance(self._hosts, Namespaces):
+        if isinstance(self._hosts, Namespaces) and not self._is_near:
             for one, other in product(self.west.nodes, self.east.nodes):
                 self._hosts.cut_both_ways(one, other)
 

@@ -14,6 +14,7 @@ from tests.sim.world import World
 
 KEEPALIVE_MS = 20_000  # how long a half-open connection goes unnoticed by whoever only listens
 BYTES_PER_MS = 20_000
+NEVER_MS = 1 << 40
 
 
 class Pipe:
@@ -86,6 +87,9 @@ class Network:
         self.wan_ms = 0  # what a path between two regions takes longer
         self._scenario = scenario
         self._pipes: dict[Pipe, None] = {}
+        self.severed: set[tuple[str, str]] = (
+            set()
+        )  # from, to: nothing gets through, and nothing heals that
         self._blocked: dict[tuple[str, str], int] = {}  # from, to -> until when
 
     def pipe(self, one: str, other: str) -> Pipe:
@@ -111,6 +115,8 @@ class Network:
 
     def opens(self, one: str, other: str) -> int:
         """When something can leave; now, unless the path is blocked."""
+        if (one, other) in self.severed:
+            return self.world.now + NEVER_MS
         return max(self.world.now, self._blocked.get((one, other), 0))
 
     def block(self, one: str, other: str, milliseconds: int, *, one_way: bool = False) -> None:

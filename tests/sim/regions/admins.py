@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 from brokers.errors import KafkaError
-from brokers.ids import OFFSETS_TOPIC
+from brokers.ids import OFFSETS_TOPIC, BrokerId, TopicPartition
 from brokers.wire.message import Message
 from brokers.wire.messages.configs import (
     IncrementalAlterableConfig,
@@ -192,6 +192,21 @@ class Admin:
         partition = self._rng.choice(partitions)
         chosen = self._rng.sample(near_brokers(self._scenario), self._scenario.replication)
         chosen += self._rng.sample(far_brokers(self._scenario), self._scenario.observers)
+        await self._reassign(partition, chosen)
+
+    async def place(self, partition: TopicPartition, broker_id: BrokerId) -> None:
+        """Of one replica; until it is there, and leads."""
+        while self._led_by(partition) != broker_id:
+            await self._reassign(partition, [broker_id])
+            await self._world.sleep(200)
+
+    def _led_by(self, partition: TopicPartition) -> BrokerId | None:
+        """In the newest metadata that any broker has."""
+        images = [node.broker.view.image for node in self._cluster.nodes.values() if node.life]
+        placed = max(images, key=lambda image: image.next_offset).partition(partition)
+        return None if placed is None or placed.removing else placed.leader
+
+    async def _reassign(self, partition: TopicPartition, chosen: list[BrokerId]) -> None:
         wanted = ReassignablePartition(partition_index=partition.partition, replicas=chosen)
         topic = ReassignableTopic(name=partition.topic, partitions=[wanted])
         request = AlterPartitionReassignmentsRequest(topics=[topic], timeout_ms=20_000)

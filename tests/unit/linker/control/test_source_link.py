@@ -6,7 +6,7 @@ from typing import Any
 from brokers.ids import BrokerId
 from brokers.metadata.image.image import Image
 from linker.control.source_link import SourceLink
-from linker.control.wanted_streams import LINGER_MS
+from linker.control.wanted_streams import LINGER_MS, UNREACHED_MS
 from linker.errors import LinkError
 from linker.events import CloseStream, Dial, FrameArrived, StreamDialed, StreamLost
 from linker.frames import Brokers, Frame, Hello, SourceBroker, WantedStreams
@@ -39,17 +39,20 @@ class Served:
 class Stage:
     """A link from `west`, whose brokers of the other end are answered for by hand."""
 
-    def __init__(self, fetchers: int = 1, version: int = NEWEST) -> None:
+    def __init__(
+        self, fetchers: int = 1, version: int = NEWEST, servers: str = "east:9092"
+    ) -> None:
         self.now, self.version, self._last = 1_000, version, 0
         self.region = RegionClient(View(), Random(1))  # type: ignore[arg-type]
         configs = {
             "link.mode": "SOURCE",
-            "bootstrap.servers": "east:9092",
+            "bootstrap.servers": servers,
             "num.cluster.link.fetchers": str(fetchers),
         }
         record = LinkRecord("west-east", "id", "east", configs, 0)
         make: Any = lambda stream: Served(self.version)  # noqa: E731
         self.link = SourceLink(self.region, record, 1, self._new_stream, make, {})
+        self.servers: tuple[str, ...] = ()  # in the order in which they were asked last
         self.dialing: dict[str, int] = {}  # streams by address; empty: through bootstrap.servers
         self.open: dict[int, BrokerId] = {}
         self.take(self.link.begin(self.now))
@@ -61,6 +64,7 @@ class Stage:
     def take(self, effects: Effects) -> None:
         for effect in effects:
             if isinstance(effect, Dial):
+                self.servers = effect.bootstrap_servers
                 self.dialing[effect.endpoint + "#" * (effect.endpoint in self.dialing)] = (
                     effect.stream
                 )
@@ -90,10 +94,19 @@ class Stage:
         self.take(self.link.on_event(lost, self.now))
 
     def pass_time(self, milliseconds: int) -> None:
-        self.now += milliseconds
-        while self.region.timers.deadline is not None and self.region.timers.deadline <= self.now:
-            for act in self.region.timers.due(self.now):
+        """Each timer runs when it is due."""
+        until, timers = self.now + milliseconds, self.region.timers
+        while timers.deadline is not None and timers.deadline <= until:
+            self.now = max(self.now, timers.deadline)
+            for act in timers.due(self.now):
                 self.take(act(self.now))
+        self.now = until
+
+    def refuse(self, endpoint: str) -> None:
+        """Nobody answers there."""
+        stream = self.dialing.pop(endpoint)
+        lost = StreamLost(stream, LinkError.TIMEOUT_ERROR, "no answer")
+        self.take(self.link.on_event(lost, self.now))
 
 
 def test_streams_go_to_the_brokers_that_share_something_and_to_no_other() -> None:
@@ -152,3 +165,48 @@ def test_a_link_that_is_paused_closes_all_its_streams() -> None:
     stage.take(stage.link.close(stage.now))
     stage.pass_time(10 * LINGER_MS)
     assert (stage.open, stage.dialing) == ({}, {})
+
+
+def test_a_coordinator_that_is_not_reached_is_replaced_by_what_each_broker_says_itself() -> None:
+    stage = Stage()
+    stage.answer("", 12, WantedStreams((), (11,)))
+    stage.refuse("e11:1")
+    stage.pass_time(UNREACHED_MS)
+    assert sorted(stage.dialing) == ["e11:1", "e13:1"]
+    stage.answer("e13:1", 13, WantedStreams((13,), (11,)))
+    stage.refuse("e11:1")
+    stage.pass_time(10 * UNREACHED_MS)
+    assert sorted(stage.open.values()) == [12, 13], "for as long as it is so"
+
+
+def test_once_the_coordinator_is_reached_what_nobody_wants_is_closed_again() -> None:
+    stage = Stage()
+    stage.answer("", 12, WantedStreams((), (11,)))
+    stage.refuse("e11:1")
+    stage.pass_time(UNREACHED_MS)
+    stage.answer("e13:1", 13, WantedStreams((13,), (11,)))
+    stage.answer("e11:1", 11, WantedStreams((13,), (11,)))
+    assert sorted(stage.open.values()) == [11, 12, 13]
+    stage.pass_time(LINGER_MS)
+    assert sorted(stage.open.values()) == [11, 13]
+
+
+def test_a_coordinator_that_was_lost_is_waited_for_before_others_are_dialed() -> None:
+    stage = Stage()
+    stage.answer("", 12, WantedStreams((12,), (11,)))
+    stage.answer("e11:1", 11, WantedStreams((12,), (11,)))
+    stage.pass_time(10 * UNREACHED_MS)
+    stage.lose(11)
+    stage.pass_time(UNREACHED_MS - 1)
+    assert sorted(stage.dialing) == ["e11:1"]
+    stage.pass_time(1)
+    assert sorted(stage.dialing) == ["e11:1", "e13:1"]
+
+
+def test_bootstrap_servers_are_tried_each_first_in_turn() -> None:
+    """One that answers to nobody takes all of an attempt's time."""
+    stage = Stage(servers="east:9092,west:9092")
+    for first in ("east:9092", "west:9092", "east:9092"):
+        assert stage.servers[0] == first
+        stage.refuse("")
+        stage.pass_time(2_000)

@@ -8,7 +8,7 @@ from brokers.ids import BrokerId
 from brokers.metadata.image.image import LINK_LISTENER, BrokerImage, Endpoint, Image
 from linker.control.source_brokers import Fetcher
 from linker.control.stream_requests import LeaderPair, StreamRequests
-from linker.control.wanted_streams import LINGER_MS, WantedByDestination
+from linker.control.wanted_streams import LINGER_MS, UNREACHED_MS, WantedByDestination
 from linker.data.destination_stream import DestinationStream
 from linker.events import Send
 from linker.frames import WantedStreams
@@ -168,7 +168,64 @@ def test_while_a_broker_of_the_destination_is_of_an_older_release_all_have_strea
 def test_a_stream_outlives_its_use_for_a_while() -> None:
     wanted = WantedByDestination()
     there, first, later = [Fetcher(11, 0), Fetcher(12, 0)], Fetcher(11, 0), 1_000 + LINGER_MS
-    assert wanted.outlived(there, [first], 1_000) == ([], later)
-    assert wanted.outlived(there, there, later - 1) == ([], None)
-    assert wanted.outlived(there, [first], later) == ([], later + LINGER_MS)
-    assert wanted.outlived(there, [first], later + LINGER_MS) == ([Fetcher(12, 0)], None)
+    assert (wanted.outlived(there, [first], 1_000), wanted.due) == ([], later)
+    assert (wanted.outlived(there, there, later - 1), wanted.due) == ([], None)
+    assert (wanted.outlived(there, [first], later), wanted.due) == ([], later + LINGER_MS)
+    assert wanted.outlived(there, [first], later + LINGER_MS) == [Fetcher(12, 0)]
+    assert wanted.due is None
+
+
+def test_a_source_that_does_not_reach_the_coordinator_has_a_stream_to_everybody() -> None:
+    """11 is the coordinator; what 13 needs nobody else can say."""
+    wanted, lost_at = WantedByDestination(), 1_000 + UNREACHED_MS
+    wanted.says(12, WantedStreams((12,), (11,)))
+    wanted.look(BROKERS, (12,), 1_000)
+    assert (set(wanted.fetchers(BROKERS, 2)), wanted.due) == ({(12, 0), (12, 1), (11, 0)}, lost_at)
+    wanted.look(BROKERS, (12,), lost_at - 1)
+    assert (13, 0) not in wanted.fetchers(BROKERS, 2)
+    wanted.look(BROKERS, (12,), lost_at)
+    assert set(wanted.fetchers(BROKERS, 2)) == {(12, 0), (12, 1), (11, 0), (13, 0)}
+    wanted.look(BROKERS, (12, 13), lost_at + 1)
+    assert (13, 0) in wanted.fetchers(BROKERS, 2), "11 is not there yet"
+    wanted.look(BROKERS, (11, 12, 13), lost_at + 2)
+    assert set(wanted.fetchers(BROKERS, 2)) == {(12, 0), (12, 1), (11, 0)}
+
+
+def test_a_coordinator_that_is_away_for_a_while_or_is_dead_needs_nobody_in_its_place() -> None:
+    wanted = WantedByDestination()
+    wanted.says(12, WantedStreams((), (11,)))
+    wanted.look(BROKERS, (12,), 1_000)
+    wanted.look(BROKERS, (11, 12), UNREACHED_MS)
+    wanted.look(BROKERS, (12,), UNREACHED_MS + 500)
+    wanted.look(BROKERS, (12,), UNREACHED_MS + 1_000)
+    assert set(wanted.fetchers(BROKERS, 1)) == {(11, 0)}
+    wanted.look((12, 13), (12,), 10 * UNREACHED_MS)
+    assert set(wanted.fetchers((12, 13), 1)) == set()
+
+
+def test_a_broker_that_is_out_of_reach_and_does_not_coordinate_needs_nobody_in_its_place() -> None:
+    wanted = WantedByDestination()
+    wanted.says(11, WantedStreams((12,), (11,)))
+    wanted.look(BROKERS, (11,), 1_000)
+    wanted.look(BROKERS, (11,), 1_000 + UNREACHED_MS)
+    assert set(wanted.fetchers(BROKERS, 1)) == {(11, 0), (12, 0)}
+    assert wanted.due is None
+
+
+def test_what_a_former_coordinator_asked_for_is_over_where_it_is_out_of_reach() -> None:
+    wanted = WantedByDestination()
+    wanted.says(11, WantedStreams((13,), (11,)))
+    wanted.look(BROKERS, (11, 12), 1_000)
+    wanted.says(12, WantedStreams((), (12,)))
+    wanted.look(BROKERS, (12,), 2_000)
+    assert (13, 0) in wanted.fetchers(BROKERS, 1), "it may come back, and say it again"
+    wanted.look(BROKERS, (12,), 2_000 + UNREACHED_MS)
+    assert set(wanted.fetchers(BROKERS, 1)) == {(12, 0)}
+
+
+def test_where_nobody_is_reached_all_that_was_said_stays_true() -> None:
+    wanted = WantedByDestination()
+    wanted.says(11, WantedStreams((12,), (11,)))
+    for now in (1_000, 1_000 + UNREACHED_MS):
+        wanted.look(BROKERS, (), now)
+    assert set(wanted.fetchers(BROKERS, 1)) == {(11, 0), (12, 0)}
