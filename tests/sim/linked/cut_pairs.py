@@ -27,7 +27,7 @@ LOOK_MS, LONG_MS = 20, 3_000
 
 
 def _calm(scenario: LinkedScenario) -> LinkedScenario:
-    return scenario.alone().everywhere(
+    return scenario.alone().unlimited().everywhere(
         shape=Shape(BROKERS, BROKERS, combined=True),
         crashes=Crashes.KILL,
         crash_mean_ms=0,
