@@ -374,7 +374,7 @@ class ClusterLink:
             case Chunk() | Beacon() | Agreed() | Declined():
                 return connection.data.on_frame(frame, now)
             case Brokers():
-                return self._sources.on_brokers(frame, now)
+                return self._sources.on_brokers(frame, connection, now)
             case ReversalRefused():
                 return self._mirror_topics.on_reversal_refused(frame, now)
             case TopicState():

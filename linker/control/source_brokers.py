@@ -284,14 +284,25 @@ class SourceBrokers:
                 effects += connection.open(now)
         return effects
 
-    def on_brokers(self, frame: Brokers, now: Instant) -> Effects:
+    def on_brokers(self, frame: Brokers, teller: SourceConnection, now: Instant) -> Effects:
         """A broker of the source has named all of them."""
         if frame.metadata_offset < self._metadata_offset:
             return []  # that broker is behind another one
         self._metadata_offset = frame.metadata_offset
         self._endpoints.update({one.broker_id: one.endpoint for one in frame.brokers})
         self._alive = tuple(one.broker_id for one in frame.brokers)
-        return self.follow_wanted(now)
+        effects: Effects = []
+        if self.is_open and teller is not self._first and self._first.broker_id not in self._alive:
+            effects = self._replace_first(teller, now)
+        return effects + self.follow_wanted(now)
+
+    def _replace_first(self, teller: SourceConnection, now: Instant) -> Effects:
+        """Its broker is reached from here, and cut off from its own region: it does not hear who leads what."""
+        if not self._link.config.is_dialed:
+            return self._first.close(now) + self._first.open(now)
+        assert teller.welcome is not None
+        self._first = teller
+        return self._host.on_open(teller.data, teller.welcome, now)
 
     # --- the host of the connections ---
 

@@ -1,7 +1,8 @@
-"""One run of one seed: a broker of the source and the destination's link coordinator do not reach each other.
+"""One run of one seed: some brokers do not reach one another, and all else is well.
 
-All else is well. The source's partitions move to that broker while their mirrors are led by others, which it reaches;
-then a mirror moves to the coordinator, where it can't be copied; then the two reach each other.
+A broker of the source and the destination's link coordinator: the source's partitions move to that broker while their
+mirrors are led by others, which it reaches; then a mirror moves to the coordinator, where it can't be copied; then the
+two reach each other. Or a broker of the source and the others there, while the destination reaches all.
 """
 
 from collections.abc import Callable, Collection
@@ -146,3 +147,28 @@ class CutPairRun(LinkedRun):
         self.streams.append(
             {each: len(network.pipes_between(here, place(each))) for each in brokers}
         )
+
+
+class IsolatedRun(CutPairRun):
+    """The broker of the source that answers first is cut off from its region, and others change places there."""
+
+    async def _link(self) -> None:
+        source, (here, _) = self.federation.source, self.admins
+        self.far, old, new = source.brokers
+        await self._spread(here, source, to=old)
+        await LinkedRun._link(self)
+        await self._caught_up()
+        self._isolate(old, new)
+        while not source.newest.brokers[self.far].fenced:
+            await self.world.sleep(LOOK_MS)
+        await self._spread(here, source, to=new)
+        began = self.world.now
+        await self._caught_up()
+        self.late_ms = self.world.now - began
+        self.federation.network.severed.clear()
+
+    def _isolate(self, *others: BrokerId) -> None:
+        here = place(self.far)
+        for there in map(place, others):
+            self.federation.network.severed.update({(here, there), (there, here)})
+        self.world.note("wan", f"{here} is cut off from its region")

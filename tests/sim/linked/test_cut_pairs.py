@@ -6,7 +6,7 @@ import pytest
 
 from linker.control.wanted_streams import UNREACHED_MS
 from tests.quick import some
-from tests.sim.linked.cut_pairs import BACK, LONG_MS, THERE, CutPairRun
+from tests.sim.linked.cut_pairs import BACK, LONG_MS, THERE, CutPairRun, IsolatedRun
 
 AT_ONCE_MS = 2_000
 WAYS = [(THERE, BACK), (THERE,), (BACK,)]
@@ -46,4 +46,15 @@ def test_so_it_is_where_leadership_moves_just_then(seed: int) -> None:
 def test_where_the_destination_dials_its_leaders_need_no_coordinator_for_that(seed: int) -> None:
     run = CutPairRun(seed, source_dials=False)
     check(run)
+    assert 0 <= run.late_ms < AT_ONCE_MS
+
+
+@pytest.mark.parametrize("source_dials", [False, True])
+@pytest.mark.parametrize("seed", some(range(1, 4), quick=1))
+def test_who_leads_is_not_asked_of_a_broker_that_is_cut_off_from_its_own_region(
+    seed: int, source_dials: bool
+) -> None:
+    """The destination heard of no new leaders for as long as its first stream led to that one."""
+    run = IsolatedRun(seed, source_dials=source_dials)
+    run.execute()
     assert 0 <= run.late_ms < AT_ONCE_MS
