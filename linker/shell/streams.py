@@ -12,6 +12,7 @@ from typing import Any, Final
 import grpc
 import grpc.aio
 
+from brokers.ids import Buffer
 from linker.errors import LinkError
 from linker.events import (
     ChunkSent,
@@ -22,7 +23,8 @@ from linker.events import (
     StreamLost,
     is_dialed,
 )
-from linker.frames import CHUNK_BYTES_MAX, Chunk, Frame, Hello
+from linker.frames import CHUNK_BYTES_MAX, Chunk, Frame, Hello, Welcome
+from linker.protocol_versions import SPLITS_FROM
 from linker.shell.long_frames import LongFrames, Read
 from linker.shell.options import ENVELOPE_BYTES, REQUEST_BYTES_MAX
 from linker.wire import frames, parts
@@ -59,7 +61,8 @@ class Wire:
     ) -> None:
         self._number = number
         self._long_frames = long_frames
-        self._takes_chunks = False
+        self._link: str | None = None  # of which this end has said that it is the destination
+        self._version = 0  # that the source has chosen
         self._chunk_bytes_max = chunk_bytes_max
         self._feed = feed
         self._queue: deque[Chunk | bytes] = deque()
@@ -74,8 +77,8 @@ class Wire:
     def send(self, frame: Frame) -> None:
         if self._ended:
             return
-        # Who says Hello knows by then who the other end is: from nobody else a long frame is taken.
-        self._takes_chunks |= isinstance(frame, Hello)
+        if isinstance(frame, Hello):
+            self._link = frame.link_name
         if isinstance(frame, Chunk):
             self._queue.append(frame)
         else:
@@ -127,15 +130,31 @@ class Wire:
                 if self.closing:
                     continue  # received frames are dropped; those in the queue are still sent
                 if parts.is_part(data):
-                    if not self._takes_chunks:
-                        raise FrameError("a part of a frame, before this end has said Hello")
-                    data = await self._long_frames.read(data, read, _END)
-                frame = frames.decode(data, self._chunk_bytes_max)
-                if frame is not None:
-                    self._feed(FrameArrived(self._number, frame))
+                    reading = self._long_frames.read(data, read, _END, self._link_of_parts())
+                    del data  # while it waits for room, the frame alone has its first part
+                    data = await reading
+                self._receive(data)
+                del data  # it may be long, and the next one may be long in coming
         except BROKEN as error:
             return _why(error)
         return "the other region closed the stream"
+
+    def _receive(self, data: Buffer) -> None:
+        frame = frames.decode(data, self._chunk_bytes_max)
+        if isinstance(frame, Welcome):
+            self._version = frame.version
+        if frame is not None:
+            self._feed(FrameArrived(self._number, frame))
+
+    def _link_of_parts(self) -> str:
+        """A destination takes them, of a source that it knows. Raises FrameError."""
+        if self._link is None:
+            raise FrameError("a part of a frame, before this end has said Hello")
+        if self._version < SPLITS_FROM:
+            spoken = f"version {self._version}" if self._version else "no version yet"
+            because = f"a part of a frame, on a stream of {spoken} of the link protocol"
+            raise FrameError(f"{because}: version {SPLITS_FROM} has parts")
+        return self._link
 
     async def _write(self, write: Write) -> str:
         try:

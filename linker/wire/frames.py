@@ -25,7 +25,7 @@ def encode(frame: Frame) -> bytes:
     return ENCODERS[type(frame)](frame).SerializeToString()
 
 
-def decode(data: bytes, chunk_bytes_max: int = CHUNK_BYTES_MAX) -> Frame | None:
+def decode(data: Buffer, chunk_bytes_max: int = CHUNK_BYTES_MAX) -> Frame | None:
     """None for a kind of frame that this version does not know. Raises FrameError.
 
     `chunk_bytes_max`: no compressed chunk may be longer.
@@ -36,8 +36,10 @@ def decode(data: bytes, chunk_bytes_max: int = CHUNK_BYTES_MAX) -> Frame | None:
         raise FrameError(f"a frame of {len(data)} bytes, above {FRAME_BYTES_MAX}")
     message = pb.Frame()
     try:
-        message.ParseFromString(data)
+        message.ParseFromString(bytes(data))
         kind = message.WhichOneof("frame")
+        if kind == "frame_part":
+            raise FrameError("a part of a frame, within a frame")
         return DECODERS[kind](getattr(message, kind)) if kind is not None else None
     except Exception as error:
         raise FrameError(str(error)) from error
@@ -64,13 +66,13 @@ def _encode_chunk(chunk: Chunk) -> bytes:
     return b"".join((outer, inner, data))
 
 
-def _decode_chunk(data: bytes, chunk_bytes_max: int) -> Chunk:
+def _decode_chunk(data: Buffer, chunk_bytes_max: int) -> Chunk:
     try:
         size, position = _read_varint(data, 1)
         if position + size != len(data) or data[position] != _HEAD_TAG:
             raise FrameError("a chunk that does not fill its frame")
         head_size, position = _read_varint(data, position + 1)
-        head = pb.ChunkHead.FromString(data[position : position + head_size])
+        head = pb.ChunkHead.FromString(bytes(data[position : position + head_size]))
         position += head_size
         if position >= len(data) or data[position] != _DATA_TAG:
             raise FrameError("a chunk without data")
@@ -106,7 +108,7 @@ def _varint(number: int) -> bytes:
     return bytes(encoded)
 
 
-def _read_varint(data: bytes, position: int) -> tuple[int, int]:
+def _read_varint(data: Buffer, position: int) -> tuple[int, int]:
     number = shift = 0
     while shift < 64:
         byte = data[position]

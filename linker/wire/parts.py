@@ -1,12 +1,16 @@
 """A frame in parts, for a receiver whose messages are shorter (version 8); whole frames are in `frames`."""
 
 from collections.abc import Iterator
+from mmap import mmap
 from typing import Final
 
+from brokers.ids import Buffer
 from linker.wire.limits import FrameError
 from linker.wire.v1 import link_pb2 as pb
 
 PART_BYTES: Final = 3 << 20
+# Of each part but the last one: who sends a frame gets on with it.
+PART_BYTES_MIN: Final = 1 << 20
 _NUMBER: Final = pb.Frame.FRAME_PART_FIELD_NUMBER
 # The field's tag on the wire, which takes two bytes from number 16 on.
 _TAG: Final = bytes((_NUMBER << 3 & 0x7F | 0x82, _NUMBER >> 4))
@@ -32,31 +36,42 @@ class LongFrame:
         if part.frame_bytes > bytes_max:
             raise FrameError(f"a frame of {part.frame_bytes} bytes, above {bytes_max}")
         self.size: int = part.frame_bytes
-        self._first: bytes = part.data
-        self._data = bytearray()
-
-    def begin(self) -> None:
-        """There is room for it."""
-        self._data += self._first
-        self._first = b""
+        self.received_bytes = 0
+        # Pages of its own, which take memory once they are written. The heap would keep them afterwards.
+        self._data = mmap(-1, max(self.size, 1))
+        self._add(part)
 
     @property
     def is_whole(self) -> bool:
-        return len(self._data) == self.size
+        return self.received_bytes == self.size
 
     def add(self, message: bytes) -> None:
         """Raises FrameError for what does not go on with it."""
         part = _parse(message)
-        if part.frame_bytes != self.size or not 0 < len(part.data) <= self.size - len(self._data):
+        if part.frame_bytes != self.size:
             raise FrameError(f"a part that is none of a frame of {self.size} bytes")
-        self._data += part.data
+        self._add(part)
 
-    def whole(self) -> bytes:
-        return bytes(self._data)
+    def _add(self, part: pb.FramePart) -> None:
+        data = part.data
+        size, missing = len(data), self.size - self.received_bytes
+        if size > missing:
+            raise FrameError(f"a part of {size} bytes, where {missing} are missing of its frame")
+        if size < min(missing, PART_BYTES_MIN) or not size:
+            raise FrameError(f"a part of {size} bytes that is not the last one of its frame")
+        self._data[self.received_bytes : self.received_bytes + size] = data
+        self.received_bytes += size
+
+    def whole(self) -> Buffer:
+        """Nothing is added any more."""
+        return memoryview(self._data)
 
 
 def _parse(message: bytes) -> pb.FramePart:
     try:
-        return pb.Frame.FromString(message).frame_part
+        frame = pb.Frame.FromString(message)
     except Exception as error:
-        raise FrameError(str(error)) from error
+        raise FrameError(f"not a part of a frame: {error}") from error
+    if frame.WhichOneof("frame") != "frame_part":
+        raise FrameError("another frame between the parts of one")
+    return frame.frame_part

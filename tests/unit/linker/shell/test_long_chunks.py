@@ -1,5 +1,7 @@
 """Chunks that are longer than the messages of a listener, across real gRPC, from a source that dials."""
 
+import asyncio
+import weakref
 from typing import Any
 
 import pytest
@@ -13,8 +15,10 @@ from linker.events import (
     StreamDialed,
     StreamLost,
 )
-from linker.frames import ACCEPTED_CHUNK_BYTES_MAX, Announce, Chunk, Hello
+from linker.frames import ACCEPTED_CHUNK_BYTES_MAX, Announce, Chunk, Hello, Welcome
+from linker.protocol_versions import SPLITS_FROM
 from linker.shell.options import MIB
+from linker.shell.streams import Streams
 from linker.wire import frames, parts
 from tests.unit.linker.shell.test_streams import (
     BOUNDS,
@@ -35,6 +39,8 @@ async def announced(here: Node, there: Node, address: str) -> int:
     stream = (await there.hears(StreamAccepted)).stream
     there.do(Send(stream, Hello("l", "i", "east")))
     await here.hears(FrameArrived)
+    here.do(Send(-1, Welcome("west")))
+    await there.hears(FrameArrived, 2)
     return int(stream)
 
 
@@ -48,8 +54,8 @@ def test_a_listener_takes_the_longest_chunk_of_a_source_that_dials(size: int) ->
         await announced(here, there, address)
         for chunk in (chunk_of(size), chunk_of(5)):
             here.do(Send(-1, chunk))
-        assert (await there.hears(FrameArrived, 2)).frame == chunk_of(size)
-        assert (await there.hears(FrameArrived, 3)).frame == chunk_of(5)
+        assert (await there.hears(FrameArrived, 3)).frame == chunk_of(size)
+        assert (await there.hears(FrameArrived, 4)).frame == chunk_of(5)
         await here.hears(ChunkSent, 2)
         assert there.streams.long_frame_bytes == 0
 
@@ -75,13 +81,13 @@ def test_who_has_not_been_greeted_sends_nothing_in_parts() -> None:
     play(scene)
 
 
-async def sends_parts(there: Node, *messages: bytes) -> Any:
-    """A stream of a source of which the destination has heard these."""
+async def sends_parts(there: Node, *messages: bytes, version: int = SPLITS_FROM) -> Any:
+    """A stream of a source that the destination has greeted."""
     call = await opened_by_hand(there)
     accepted = await there.hears(StreamAccepted)
     there.do(Send(accepted.stream, Hello("l", "i", "east")))
     assert frames.decode(await call.read()) == Hello("l", "i", "east")
-    for message in messages:
+    for message in (frames.encode(Welcome("west", version)), *messages):
         await call.write(message)
     return call
 
@@ -90,7 +96,7 @@ async def sends_parts(there: Node, *messages: bytes) -> Any:
     ("messages", "because"),
     [
         ((), "and nothing after it"),
-        ((frames.encode(Hello("l", "i", "east")),), "none of a frame"),
+        ((frames.encode(Hello("l", "i", "east")),), "another frame between the parts"),
         ((next(parts.split(bytes(7))),), "none of a frame"),
     ],
     ids=["nothing", "another frame", "of another frame"],
@@ -105,3 +111,45 @@ def test_a_frame_that_does_not_go_on_ends_its_stream(
         assert there.streams.long_frame_bytes == 0
 
     play(scene, stall_seconds=0.2)
+
+
+def test_a_source_of_a_version_without_parts_sends_none() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        first = next(parts.split(frames.encode(chunk_of(8 * MIB))))
+        await sends_parts(there, first, version=SPLITS_FROM - 1)
+        assert "of version 7" in (await there.hears(StreamLost)).because
+        assert there.streams.long_frame_bytes == 0
+
+    play(scene)
+
+
+@pytest.mark.parametrize("size", [5, 8 * MIB])
+def test_a_chunk_that_was_received_is_not_kept_until_the_next_one_comes(size: int) -> None:
+    async def scene() -> None:
+        arrived: list[weakref.ref[memoryview]] = []
+
+        def feed(event: Any) -> None:
+            if isinstance(event.frame, Chunk):
+                arrived.append(weakref.ref(event.frame.data))
+
+        wire = Streams(feed, REQUEST_BYTES_MAX).add(1)
+        wire.send(Hello("l", "i", "east"))
+        sent, taken = [frames.encode(Welcome("west"))], asyncio.Event()
+        frame = frames.encode(chunk_of(size))
+        sent += list(parts.split(frame)) if size > MIB else [frame]
+        forever = asyncio.Event()
+
+        async def read() -> bytes:
+            if not sent:
+                taken.set()
+                await forever.wait()
+            return sent.pop(0)
+
+        async def write(data: bytes) -> None: ...
+
+        running = asyncio.create_task(wire.run(read, write))
+        await asyncio.wait_for(taken.wait(), 30)
+        assert [one() for one in arrived] == [None]
+        running.cancel()
+
+    asyncio.run(scene())
