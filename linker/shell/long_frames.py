@@ -13,7 +13,7 @@ from linker.wire.parts import LongFrame
 Read = Callable[[], Awaitable[Any]]
 
 WAITING_BYTES_MAX: Final = 32 * MIB  # of first parts, whose frames have no room yet
-PATIENCE_SECONDS: Final = 10.0  # while frames of other links wait
+CONTENDED_SECONDS: Final = 10.0  # while frames of other links wait
 
 
 class Waiting:
@@ -39,13 +39,13 @@ class LongFrames:
     """One that finds no room waits until others are whole; links have it in turn. Each alone may have all of it."""
 
     def __init__(
-        self, bytes_max: int, stall_seconds: float, patience_seconds: float = PATIENCE_SECONDS
+        self, bytes_max: int, stall_seconds: float, contended_seconds: float = CONTENDED_SECONDS
     ) -> None:
-        """A frame waits so long for its next part: `stall_seconds`, or `patience_seconds` while other links wait."""
+        """A frame waits so long for its next part: `stall_seconds`, or `contended_seconds` while other links wait."""
         self.held_bytes = 0
         self._bytes_max = bytes_max
         self._stall_seconds = stall_seconds
-        self._patience_seconds = min(patience_seconds, stall_seconds)
+        self._contended_seconds = min(contended_seconds, stall_seconds)
         self._waiting: list[Waiting] = []
         self._turns = 0
         self._last_turn: dict[str, int] = {}  # by link
@@ -75,8 +75,8 @@ class LongFrames:
     async def _in_time(self, reading: "asyncio.Future[Any]", link: str) -> Any:
         left = self._stall_seconds
         try:
-            while not (await asyncio.wait([reading], timeout=self._patience_seconds))[0]:
-                left -= self._patience_seconds
+            while not (await asyncio.wait([reading], timeout=self._contended_seconds))[0]:
+                left -= self._contended_seconds
                 others_wait = any(one.link != link for one in self._waiting)
                 if left <= 0 or others_wait:
                     waited = self._stall_seconds - left

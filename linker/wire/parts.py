@@ -1,7 +1,7 @@
 """A frame in parts, for a receiver whose messages are shorter (version 8); whole frames are in `frames`."""
 
 from collections.abc import Iterator
-from mmap import mmap
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from typing import Final
 
 from brokers.ids import Buffer
@@ -38,7 +38,7 @@ class LongFrame:
         self.size: int = part.frame_bytes
         self.received_bytes = 0
         # Pages of its own, which take memory once they are written. The heap would keep them afterwards.
-        self._data = mmap(-1, max(self.size, 1))
+        self._data = mmap(-1, max(self.size, 1), flags=MAP_PRIVATE | MAP_ANONYMOUS)
         self._add(part)
 
     @property

@@ -102,7 +102,7 @@ def test_links_have_the_room_in_turn() -> None:
 
 def test_who_does_not_go_on_is_given_up_sooner_where_another_link_waits() -> None:
     async def scene() -> None:
-        room = LongFrames(ROOM, 60, patience_seconds=0.05)
+        room = LongFrames(ROOM, 60, contended_seconds=0.05)
         holder, other = Peer(room, ROOM, "holds"), Peer(room, ROOM, "holds")
         await settle()
         with pytest.raises(TimeoutError):
