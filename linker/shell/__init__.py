@@ -6,4 +6,5 @@
 - `admin_server`: takes commands; `admin_forwarding`: passes them on to the link coordinator
 - `rest/`: takes the same commands over HTTP
 - `administrator`: a blocking client of it, for the command line
+- `older_nodes`: what a node of an earlier release means by its answers
 """

@@ -13,6 +13,7 @@ from google.protobuf.message import DecodeError
 from linker.commands import ChangeMirrors, Command, DeleteLink
 from linker.errors import LinkRefusal
 from linker.events import AdminAnswered, AdminAsked, Elsewhere
+from linker.shell import older_nodes
 from linker.shell.admin_forwarding import FORWARDED, Forwarder, NotSent
 from linker.shell.options import ADMIN_SERVER_OPTIONS
 from linker.shell.streams import Feed
@@ -101,6 +102,12 @@ class AdminServer:
             except NotSent as error:
                 if asyncio.get_running_loop().time() > until:
                     return LinkRefusal(MOVING[0], str(error), hint="ask again")
+            except grpc.aio.AioRpcError as error:
+                if error.code() is not grpc.StatusCode.UNIMPLEMENTED:
+                    raise
+                who = f"the link coordinator at {answer.endpoint}"
+                because, hint = older_nodes.because(who, method), older_nodes.hint(method)
+                return LinkRefusal(older_nodes.CODE, because, hint=hint)
             # It may have died: the metadata will name another one.
             await asyncio.sleep(MOVING_PAUSE_SECONDS)
             answer = await self._ask(command, asker)

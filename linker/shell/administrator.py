@@ -6,6 +6,7 @@ from typing import Any
 
 import grpc
 
+from linker.shell import older_nodes
 from linker.shell.discovery import ADMIN_LISTENER, discover
 from linker.shell.options import ADMINISTRATOR_OPTIONS
 from linker.wire.v1 import admin_pb2_grpc
@@ -19,6 +20,14 @@ FIND_SECONDS = (
 
 class Unreachable(Exception):
     """The region's administration does not answer."""
+
+
+class UnknownMethod(Unreachable):
+    """It answers, and its release does not know the method. `hint`: what an operator can do."""
+
+    def __init__(self, endpoint: str, method: str) -> None:
+        super().__init__(f"{older_nodes.because(endpoint, method)} ({older_nodes.CODE})")
+        self.hint = older_nodes.hint(method)
 
 
 class Administrator:
@@ -46,6 +55,8 @@ class Administrator:
             return getattr(self._stub, method)(request, timeout=timeout_seconds)
         except grpc.RpcError as error:
             call: Any = error  # the error is a Call too, which the stubs do not say
+            if call.code() is grpc.StatusCode.UNIMPLEMENTED:
+                raise UnknownMethod(self._endpoint, method) from error
             raise Unreachable(f"{self._endpoint} does not answer: {call.details()}") from error
 
 

@@ -14,7 +14,13 @@ import click
 
 from federation.commands.addresses import UNREACHABLE_EXIT, AddressList, check_one_way, local_region
 from federation.commands.answers import Failure, json_option
-from linker.shell.administrator import QUICK_SECONDS, Administrator, Unreachable, find_endpoint
+from linker.shell.administrator import (
+    QUICK_SECONDS,
+    Administrator,
+    UnknownMethod,
+    Unreachable,
+    find_endpoint,
+)
 from linker.shell.discovery import DiscoveryError
 
 _START_HINT = "check that the region runs and that the address is right"
@@ -29,6 +35,8 @@ class RegionAdmin:
     def ask(self, method: str, request: Any, timeout_seconds: float = QUICK_SECONDS) -> Any:
         try:
             reply = self._administrator.ask(method, request, timeout_seconds)
+        except UnknownMethod as error:
+            raise Failure(str(error), hint=error.hint) from error
         except Unreachable as error:
             raise Failure(str(error), hint=_START_HINT, exit_code=UNREACHABLE_EXIT) from error
         if reply.HasField("error"):

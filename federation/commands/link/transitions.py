@@ -10,6 +10,7 @@ from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import RegionAdmin, region_options
 from federation.commands.link.times import instant
 from federation.commands.watching import watch_option, watched
+from linker.shell import older_nodes
 from linker.wire.v1 import admin_pb2 as pb
 
 
@@ -29,11 +30,18 @@ def transitions(
 
     def once() -> None:
         mirrors = region.ask("ListMirrors", request).mirrors
-        found = [one for one in mirrors if one.HasField("transition")]  # an older node lists all
+        found = [_completed(one) for one in older_nodes.in_transition(mirrors)]
         listed = {"transitions": [_as_dict(one) for one in found]}
         answer(listed, as_json, lambda: _show(found))
 
     watched(every_seconds, once)
+
+
+def _completed(mirror: Any) -> Any:
+    if not mirror.HasField("transition"):
+        told = pb.Transition(since_ms=mirror.state_time_ms, waits_for=older_nodes.NOT_SAID)
+        mirror.transition.CopyFrom(told)
+    return mirror
 
 
 def _as_dict(mirror: Any) -> dict[str, Any]:

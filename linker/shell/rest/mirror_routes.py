@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 
+from linker.shell.older_nodes import in_transition as those_in_transition
 from linker.shell.rest.admin_client import AdminClient, texts
 from linker.shell.rest.descriptions import link_path, mirror_data
 from linker.shell.rest.errors import bad_request, not_found
@@ -50,7 +51,8 @@ class MirrorRoutes:
             )
         )
         reply = await self._admin.ask(http, "ListMirrors", request)
-        data = [self._data(http, one) for one in reply.mirrors]
+        found = those_in_transition(reply.mirrors) if in_transition else reply.mirrors
+        data = [self._data(http, one) for one in found]
         return MirrorDataList(metadata=self._admin.here(http), data=data)
 
     async def create_mirror(

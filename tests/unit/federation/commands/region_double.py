@@ -15,15 +15,19 @@ from linker.wire.administration import METHODS, SERVICE_PREFIX
 
 
 class RegionDouble(grpc.GenericRpcHandler):  # type: ignore[type-arg]
-    """`replies` maps a method to a reply, or to several given in turn (the last stays)."""
+    """`replies` maps a method to a reply, or to several given in turn (the last stays). Its release does not know the
+    methods in `unknown`."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.replies: dict[str, list[Any]] = {}
+        self.unknown: set[str] = set()
         self.asked: list[tuple[str, Any]] = []
 
     def service(self, handler_call_details: Any) -> Any:
         method = handler_call_details.method.removeprefix(SERVICE_PREFIX)
+        if method in self.unknown:
+            return None
 
         def answer(request: bytes, _: Any) -> bytes:
             self.asked.append((method, METHODS[method][0].FromString(request)))

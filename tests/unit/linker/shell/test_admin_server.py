@@ -93,3 +93,18 @@ def test_a_refusal_is_the_answer() -> None:
         return await asked(Broker(lambda _: LinkRefusal("CODE", "because")))
 
     assert asyncio.run(run()).error.code == "CODE"
+
+
+def test_a_coordinator_of_an_earlier_release_that_does_not_know_the_command_is_named() -> None:
+    async def run() -> tuple[Any, str]:
+        earlier = grpc.aio.server()
+        coordinator = f"127.0.0.1:{earlier.add_insecure_port('127.0.0.1:0')}"
+        await earlier.start()
+        try:
+            return await asked(Broker(lambda _: Elsewhere(coordinator))), coordinator
+        finally:
+            await earlier.stop(None)
+
+    reply, coordinator = asyncio.run(run())
+    assert reply.error.code == "UNSUPPORTED_VERSION" and "upgrade" in reply.error.hint
+    assert coordinator in reply.error.message and "ListLinks" in reply.error.message

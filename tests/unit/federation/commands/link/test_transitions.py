@@ -46,6 +46,28 @@ def test_a_cancel_that_comes_too_late_exits_1_and_says_what_to_do(region: Region
     assert json.loads(ran.stdout)["topics"][0]["error"]["hint"] == "change back"
 
 
+def test_a_region_of_an_earlier_release_is_told_from_one_that_does_not_answer(
+    region: RegionDouble,
+) -> None:
+    region.unknown.add("CancelMirrors")
+    ran = region.run("mirror", "cancel", "orders", "--link", "both", "--json")
+    assert ran.exit_code == 1
+    told = json.loads(ran.stdout)
+    assert "earlier release, which does not know CancelMirrors" in told["error"]
+    assert "upgrade the node" in told["hint"] and "--timeout-ms" in told["hint"]
+
+
+def test_a_coordinator_of_an_earlier_release_says_only_what_state_a_mirror_is_in(
+    region: RegionDouble,
+) -> None:
+    pending = mirror("PENDING_STOPPED", state_time_ms=1_800_000_000_000).mirror
+    region.replies["ListMirrors"] = [pb.MirrorsReply(mirrors=[pending, mirror("STOPPED").mirror])]
+    (told,) = json.loads(region.run("mirror", "transitions", "--json").stdout)["transitions"]
+    assert (told["mirror_status"], told["verb"]) == ("PENDING_STOPPED", "")
+    assert (told["since_ms"], told["can_be_cancelled"]) == (1_800_000_000_000, False)
+    assert "earlier release" in told["waits_for"]
+
+
 def test_a_command_that_waits_ends_when_what_it_waits_for_is_cancelled(
     region: RegionDouble,
 ) -> None:
