@@ -7,6 +7,8 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import UUID
@@ -18,6 +20,8 @@ from confluent_kafka import KafkaError, Producer
 from brokers.metadata.image.image import BrokerImage, Image
 from federation.cli import main
 from linker.coordinator_election import coordinator_of
+from linker.shell.administrator import Administrator, Unreachable, find_endpoint
+from linker.wire.v1 import admin_pb2 as pb
 from tests.process.followers import ConfluentFollower
 from tests.process.ledger import Ledger, check, create_topic, read_all
 from tests.process.members import Members
@@ -32,6 +36,7 @@ from tests.process.test_linked_regions import (
     segments,
 )
 
+BILLS = "bills"  # has one replica of each partition in east
 SLOW = "1000"  # bytes a second: what is there already takes hours
 LARGE_BYTES, LARGE_RECORDS = 700_000, 24
 LONG_MS = "600000"
@@ -112,14 +117,13 @@ def limit(regions: LinkedRegions, rate: str) -> None:
 # --- crashes ---
 
 
-def crash(region: Members) -> None:
-    """The link coordinator and the active controller, at once; then they are started again."""
+def kill(region: Members) -> None:
+    """The link coordinator and the active controller, at once."""
     described = told(region, "region", "describe")
     for node in {described["controller"], coordinator(described)}:
         region.signal(node, signal.SIGKILL)
     for node in {described["controller"], coordinator(described)}:
         region.wait_dead(node)
-    region.up()
 
 
 def coordinator(described: Any) -> int:
@@ -186,7 +190,8 @@ def test_a_transition_is_cancelled_after_kills_on_both_sides_and_succeeds_later(
     before = transitions(east)
     assert [(one["verb"], one["can_be_cancelled"]) for one in before] == [(verb, True)]
     for region in (east, west):
-        crash(region)
+        kill(region)
+        region.up()
     regions.wait_until(lambda: (steps(east), steps(west)) == (["PROVING"], there))
     (after,) = transitions(east)
     same = ("verb", "since_ms", "gives_up_at_ms", "can_be_cancelled", "asked_by", "reason")
@@ -275,3 +280,56 @@ def cancelled(mirror: Members) -> str | None:
     if "error" in one and one["error"]["code"] != "INVALID_REQUEST":
         return None
     return str(one["error"]["message"]) if code else ""
+
+
+@pytest.mark.soak
+def test_a_failover_that_waits_is_cancelled_after_kills_and_succeeds_later(
+    regions: LinkedRegions,
+) -> None:
+    """It waits for a broker that does not answer, which alone has the end of a log."""
+    west, east = regions.west, regions.east
+    create_topic(west.bootstrap, BILLS, NODES)
+    single = ("--replication-factor", "1")
+    told(east, "mirror", "create", BILLS, "--link", LINK, *single)
+    produce(west, 0)
+    regions.wait_until(lambda: held(east) == [1] * NODES)
+    described = told(east, "region", "describe")
+    frozen = min({*east.ids} - {described["controller"], coordinator(described)})
+    east.signal(frozen, signal.SIGSTOP)
+    with ThreadPoolExecutor(2) as threads:
+        failing_over = threads.submit(fail_over, east)
+        regions.wait_until(lambda: steps(east) == ["CUTTING"])
+        kill(east)
+        starting = threads.submit(east.up)  # until the frozen one answers, too
+        assert failing_over.result(TIMEOUT_S) is None  # whoever was asked is gone
+        regions.wait_until(lambda: steps(east) == ["CUTTING"])
+        told(east, "mirror", "cancel", BILLS, "--link", LINK)
+        produce(west, 1)
+        east.signal(frozen, signal.SIGCONT)
+        starting.result(TIMEOUT_S)
+    regions.wait_until(lambda: (steps(east), held(east)) == ([], [2] * NODES))
+    (topic,) = told(east, "mirror", "failover", BILLS)["topics"]
+    assert topic["mirror_status"] == "STOPPED", topic
+    found = read_all(east.bootstrap, BILLS, NODES)
+    assert found == {(index, offset): offset for index in range(NODES) for offset in (0, 1)}
+
+
+def fail_over(region: Members) -> Any:
+    """The answer; None where there is none."""
+    with Administrator(find_endpoint(region.bootstrap)) as administrator, suppress(Unreachable):
+        request = pb.MirrorsRequest(link_name=LINK, mirror_topics=[BILLS])
+        return administrator.ask("FailoverMirrors", request, TIMEOUT_S)
+
+
+def produce(region: Members, number: int) -> None:
+    """A record to each partition."""
+    producer = Producer({"bootstrap.servers": region.bootstrap})
+    for partition in range(NODES):
+        producer.produce(BILLS, b"%d" % number, partition=partition)
+    assert producer.flush(TIMEOUT_S) == 0
+
+
+def held(region: Members) -> list[int]:
+    """By partition; empty where nobody says."""
+    _, described = asked(region, "mirror", "describe", BILLS)
+    return [one["local_log_end_offset"] for one in described.get("mirror_lags", [])]

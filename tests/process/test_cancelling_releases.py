@@ -46,7 +46,8 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(280)]
 class Region:
     """Nodes that are brokers and controllers, each of a release; asked by commands of this one."""
 
-    def __init__(self, directory: Path, *trees: Path) -> None:
+    def __init__(self, started: list["Region"], directory: Path, *trees: Path) -> None:
+        started.append(self)
         directory.mkdir()
         ports = {index: free_port() for index, _ in enumerate(trees, 1)}
         voters = ",".join(f"{index}@127.0.0.1:{port}" for index, port in ports.items())
@@ -100,7 +101,7 @@ def earlier(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def started() -> Iterator[list[Region]]:
-    """What the test adds is ended."""
+    """They are ended with the test."""
     regions: list[Region] = []
     yield regions
     for region in regions:
@@ -165,8 +166,10 @@ def check_goes_on(west: Region, east: Region, verb: str) -> None:
 def test_a_source_of_an_earlier_release_takes_its_topic_back(
     tmp_path: Path, earlier: Path, started: list[Region], verb: str
 ) -> None:
-    west, east = Region(tmp_path / "west", earlier), Region(tmp_path / "east", ROOT)
-    started += [west, east]
+    west, east = (
+        Region(started, tmp_path / "west", earlier),
+        Region(started, tmp_path / "east", ROOT),
+    )
     create_topic(west.bootstrap, TOPIC, 1)
     link(west, east)
     begun(west, east, verb)
@@ -179,8 +182,10 @@ def test_a_source_of_an_earlier_release_takes_its_topic_back(
 def test_a_mirror_s_region_of_an_earlier_release_refuses_and_cancels_once_it_is_upgraded(
     tmp_path: Path, earlier: Path, started: list[Region], verb: str
 ) -> None:
-    west, east = Region(tmp_path / "west", ROOT), Region(tmp_path / "east", earlier)
-    started += [west, east]
+    west, east = (
+        Region(started, tmp_path / "west", ROOT),
+        Region(started, tmp_path / "east", earlier),
+    )
     create_topic(west.bootstrap, TOPIC, 1)
     link(west, east)
     begun(west, east, verb)
@@ -220,8 +225,10 @@ def test_a_coordinator_of_an_earlier_release_refuses_what_newer_nodes_pass_on(
     tmp_path: Path, earlier: Path, started: list[Region]
 ) -> None:
     older = _coordinator("east")
-    west, east = Region(tmp_path / "west", ROOT), Region(tmp_path / "east", *[earlier] * 3)
-    started += [west, east]
+    west, east = (
+        Region(started, tmp_path / "west", ROOT),
+        Region(started, tmp_path / "east", *[earlier] * 3),
+    )
     for node in {1, 2, 3} - {older}:
         east.upgrade(node)
     for topic in (TOPIC, OTHER):
@@ -253,8 +260,10 @@ def test_brokers_of_an_earlier_release_copy_on_after_a_coordinator_of_this_one_h
 ) -> None:
     """A failover that waits for the end of a log: all brokers had stopped copying."""
     newer = _coordinator("east")
-    west, east = Region(tmp_path / "west", ROOT), Region(tmp_path / "east", *[earlier] * 3)
-    started += [west, east]
+    west, east = (
+        Region(started, tmp_path / "west", ROOT),
+        Region(started, tmp_path / "east", *[earlier] * 3),
+    )
     east.upgrade(newer)
     create_topic(west.bootstrap, TOPIC, 3)
     link(west, east)
