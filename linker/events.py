@@ -52,6 +52,13 @@ class FrameArrived:
 
 
 @dataclass(frozen=True, slots=True)
+class PartArrived:
+    """A part of a long frame, which arrives when it is whole: the other end is there."""
+
+    stream: Stream
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkSent:
     """A chunk of a `Send` has left this process. The source reads only a few chunks ahead of the network."""
 
@@ -67,10 +74,10 @@ class AdminAsked:
     asked_by: str = ""  # the address that the command came from
 
 
-LinkerEvent: TypeAlias = (
-    StreamAccepted | StreamDialed | StreamLost | FrameArrived | ChunkSent | AdminAsked
-    | TimeReached | RegionEffect
-)  # fmt: skip
+# Of a stream that is there already, or is being opened.
+StreamEvent: TypeAlias = StreamDialed | StreamLost | FrameArrived | PartArrived | ChunkSent
+
+LinkerEvent: TypeAlias = StreamAccepted | StreamEvent | AdminAsked | TimeReached | RegionEffect
 
 # --- effects ---
 

@@ -55,10 +55,12 @@ from linker.events import (
     FrameArrived,
     LinkerEffect,
     LinkerEvent,
+    PartArrived,
     Send,
     Stream,
     StreamAccepted,
     StreamDialed,
+    StreamEvent,
     StreamLost,
 )
 from linker.frames import CHUNK_BYTES_MAX, Announce, Refused
@@ -133,7 +135,7 @@ class Linker:
                 return self._on_region(event, now)
             case Placed() | PlaceRefused() | HighWatermarkRead() | Proposed() | OffsetsPlaced():
                 return self._region.answered(event, now)
-            case FrameArrived() | StreamDialed() | StreamLost() | ChunkSent():
+            case FrameArrived() | PartArrived() | StreamDialed() | StreamLost() | ChunkSent():
                 return self._on_stream(event, now)
             case MirrorsDescribed() | GroupsDescribed() | OffsetFound():
                 return self._region.answered(event, now)
@@ -276,9 +278,7 @@ class Linker:
         because = "no broker of this region coordinates links now"
         return LinkRefusal("COORDINATOR_NOT_AVAILABLE", because, hint="ask again")
 
-    def _on_stream(
-        self, event: FrameArrived | StreamDialed | StreamLost | ChunkSent, now: Instant
-    ) -> Effects:
+    def _on_stream(self, event: StreamEvent, now: Instant) -> Effects:
         for source_link in self.source_links.values():
             if source_link.has_stream(event.stream):
                 return source_link.on_event(event, now)
@@ -294,10 +294,7 @@ class Linker:
         return []  # the stream was closed in between
 
     def _on_source_stream(
-        self,
-        source_stream: SourceStream,
-        event: FrameArrived | StreamDialed | StreamLost | ChunkSent,
-        now: Instant,
+        self, source_stream: SourceStream, event: StreamEvent, now: Instant
     ) -> Effects:
         match event:
             case FrameArrived(stream, Announce() as announce) if source_stream.is_greeting:
@@ -323,12 +320,7 @@ class Linker:
         because = f"there is no link {announce.link_name} in region {self._region.view.cluster_id}"
         return [Send(stream, Refused(LinkError.UNKNOWN.value, because)), CloseStream(stream)]
 
-    def _on_probed(
-        self,
-        probe: SourceProbe,
-        event: FrameArrived | StreamDialed | StreamLost | ChunkSent,
-        now: Instant,
-    ) -> Effects:
+    def _on_probed(self, probe: SourceProbe, event: StreamEvent, now: Instant) -> Effects:
         match event:
             case StreamDialed():
                 return probe.on_dialed()
@@ -338,17 +330,14 @@ class Linker:
                 return probe.on_lost(error, because, now)
         return []
 
-    def _on_dialed(
-        self,
-        link: ClusterLink,
-        event: FrameArrived | StreamDialed | StreamLost | ChunkSent,
-        now: Instant,
-    ) -> Effects:
+    def _on_dialed(self, link: ClusterLink, event: StreamEvent, now: Instant) -> Effects:
         match event:
             case StreamDialed():
                 return link.on_dialed(event.stream, now)
             case FrameArrived(stream, frame):
                 return link.on_frame(stream, frame, now)
+            case PartArrived(stream):
+                link.part_arrived(stream)
             case StreamLost(stream, error, because):
                 return link.on_lost(stream, error, because, now)
         return []

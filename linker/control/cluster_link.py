@@ -365,6 +365,10 @@ class ClusterLink:
         effects = self._mirror_topics.closed(stream, now)
         return effects + self._source_topics.stream_closed(stream, now) + self._group_watch.tell()
 
+    def part_arrived(self, stream: Stream) -> None:
+        """Of a frame that may take longer than a silent source is waited for."""
+        self._connection(stream).frame_received()
+
     def on_frame(self, stream: Stream, frame: Frame, now: Instant) -> Effects:
         connection = self._connection(stream)
         connection.frame_received()

@@ -149,7 +149,7 @@ class LinkConnection(ABC):
         return effects + self._host.on_refused(self, *mismatch) + self._rest(now)
 
     def frame_received(self) -> None:
-        """A frame arrived."""
+        """A frame arrived, or a part of one."""
         self._has_received = True
 
     def on_lost(self, error: LinkError, because: str, now: Instant) -> Effects:

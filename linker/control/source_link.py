@@ -19,7 +19,15 @@ from linker.control.source_stream import SourceStream
 from linker.control.wanted_streams import WantedByDestination
 from linker.data import handshake
 from linker.errors import LinkError
-from linker.events import ChunkSent, FrameArrived, Stream, StreamDialed, StreamLost
+from linker.events import (
+    ChunkSent,
+    FrameArrived,
+    PartArrived,
+    Stream,
+    StreamDialed,
+    StreamEvent,
+    StreamLost,
+)
 from linker.frames import Announce, Brokers, Frame, Hello, WantedStreams
 from linker.protocol_versions import WANTS_STREAMS_FROM
 from linker.records.link_state import LinkRecord, LinkState
@@ -207,9 +215,7 @@ class SourceLink:
     def _connections(self) -> list[DestinationConnection]:
         return [self._first, *self._others.values()]
 
-    def on_event(
-        self, event: FrameArrived | StreamDialed | StreamLost | ChunkSent, now: Instant
-    ) -> Effects:
+    def on_event(self, event: StreamEvent, now: Instant) -> Effects:
         """Of one of its streams."""
         connection = next(each for each in self._connections() if each.stream == event.stream)
         match event:
@@ -222,6 +228,8 @@ class SourceLink:
                 return served.on_chunk_sent(now) if served is not None else []
             case FrameArrived(_, frame):
                 return self._on_frame(connection, frame, now)
+            case PartArrived():
+                return []  # only a destination takes them
 
     def _on_frame(self, connection: DestinationConnection, frame: Frame, now: Instant) -> Effects:
         connection.frame_received()

@@ -7,6 +7,7 @@ protobuf objects.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final
 
 import grpc
@@ -18,6 +19,7 @@ from linker.events import (
     ChunkSent,
     CloseStream,
     FrameArrived,
+    PartArrived,
     Send,
     Stream,
     StreamLost,
@@ -130,7 +132,8 @@ class Wire:
                 if self.closing:
                     continue  # received frames are dropped; those in the queue are still sent
                 if parts.is_part(data):
-                    reading = self._long_frames.read(data, read, _END, self._link_of_parts())
+                    link, rest = self._link_of_parts(), partial(self._read_part, read)
+                    reading = self._long_frames.read(data, rest, _END, link)
                     del data  # while it waits for room, the frame alone has its first part
                     data = await reading
                 self._receive(data)
@@ -138,6 +141,12 @@ class Wire:
         except BROKEN as error:
             return _why(error)
         return "the other region closed the stream"
+
+    async def _read_part(self, read: Read) -> Any:
+        message = await read()
+        if message is not _END:
+            self._feed(PartArrived(self._number))
+        return message
 
     def _receive(self, data: Buffer) -> None:
         frame = frames.decode(data, self._chunk_bytes_max)

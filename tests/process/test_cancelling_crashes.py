@@ -214,9 +214,8 @@ def test_a_transition_is_cancelled_after_kills_on_both_sides_and_succeeds_later(
     check_equal(regions)
 
 
-@pytest.mark.parametrize(
-    "kills", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["calm", "kills"]
-)
+@pytest.mark.parametrize("kills", [False, True], ids=["calm", "kills"])
+@pytest.mark.soak
 def test_of_a_cancel_and_the_cut_one_wins_and_both_regions_agree(
     regions: LinkedRegions, rng: random.Random, kills: bool
 ) -> None:

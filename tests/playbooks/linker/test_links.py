@@ -17,6 +17,7 @@ from linker.commands import (
     ListMirrors,
 )
 from linker.errors import LinkRefusal
+from linker.events import PartArrived
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
@@ -120,6 +121,19 @@ def test_a_peer_that_vanished_without_a_word_is_noticed() -> None:
     world.mute = False
     clients.send(world.source, "orders", 0, b"a")
     world.run_until(lambda: caught_up(world), 60_000)
+
+
+def test_a_frame_that_comes_in_parts_for_long_is_no_silence() -> None:
+    """A batch of 100 MB took longer than a silent source is waited for, and so never came."""
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world, availability_check_ms="2000")
+    world.mute = True
+    for _ in range(6):
+        world.run(1_000)
+        for stream in world.streams_of(world.destination):
+            world.destination.feed(PartArrived(stream))
+    assert (describe(world).state, describe(world).error) == ("ACTIVE", "NO_ERROR")
 
 
 def test_another_region_behind_the_same_address_fails_the_link() -> None:

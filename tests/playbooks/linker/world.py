@@ -236,6 +236,10 @@ class World(Schedule):
         self.bytes_under_way += size
         self._deliver(peer[0], peer[1], FrameArrived(peer[1], frame), size)
 
+    def streams_of(self, host: Host) -> list[int]:
+        """The streams of this end that stand."""
+        return [stream for name, stream in self._peers if name == host.name]
+
     def _deliver(self, host: Host, stream: int, event: Any, size: int = 0) -> None:
         arrival = max(self.now + self.delay_ms, self._last_arrival.get((host.name, stream), 0))
         self._last_arrival[host.name, stream] = arrival
