@@ -6,6 +6,7 @@ data) and P8 (every hole is in the ledger). It sees a region through `brokers.re
 - `config`: a link's configuration; `config_values`: what each setting may be
 - `filters`: which names it copies; `name_patterns`: which ones an operator means
 - `errors`: the errors that operators see; `protocol_versions`: of the link protocol
+- `offset_bounds`: how a partition stands at its source
 - `frames`, `hold_frames`: messages of the stream between two regions; `records/`: documents in the metadata log
 - `commands`: what operators ask; `answers`: what they are told
 - `coordinator_election`: which broker coordinates links; `region_client`: how links ask their own region

@@ -9,6 +9,7 @@ from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.image.image import Operation, TopicImage
 from brokers.region import ReplicaStatus
 from linker.errors import LinkRefusal
+from linker.offset_bounds import NOTHING_TOLD, BehindOrigin
 from linker.records.decision import Decision
 from linker.records.hole_ledger import Hole
 from linker.records.mirror_record import MirrorRecord
@@ -27,12 +28,14 @@ class Task:
 
 
 class TotalLag(NamedTuple):
-    """Of several partitions: sums, and the longest times; -1 where one is unknown, or there is none."""
+    """Of several partitions: sums, and the longest times; -1 where one is unknown, or there is none. It
+    `is_lower_bound` where one of the partitions is."""
 
     records: int = -1
     size: int = -1
     milliseconds: int = -1
-    origin_milliseconds: int = -1
+    is_lower_bound: bool = False
+    origin: BehindOrigin = NOTHING_TOLD
 
 
 NO_LAG: Final = TotalLag()
@@ -71,7 +74,7 @@ class Configs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionLag:
-    """-1 means unknown."""
+    """-1 means unknown. It `is_lower_bound` while nothing is heard of the source's partition: that may have more."""
 
     partition: int
     lag: int
@@ -82,7 +85,12 @@ class PartitionLag:
     since_received_ms: int
     state: str
     lag_bytes: int = -1
-    origin_lag_ms: int = -1  # behind the region in which the records begin
+    is_lower_bound: bool = False
+    # Behind the region in which the records begin.
+    origin_lag_ms: int = -1
+    origin_lag: int = -1
+    origin_lag_bytes: int = -1
+    is_origin_lower_bound: bool = False
 
 
 def total_lag(lags: Sequence[PartitionLag]) -> TotalLag:
@@ -93,7 +101,13 @@ def total_lag(lags: Sequence[PartitionLag]) -> TotalLag:
         of([one.lag for one in lags], sum),
         of([one.lag_bytes for one in lags], sum),
         of([one.lag_ms for one in lags], max),
-        of([one.origin_lag_ms for one in lags], max),
+        any(one.is_lower_bound for one in lags),
+        BehindOrigin(
+            of([one.origin_lag_ms for one in lags], max),
+            of([one.origin_lag for one in lags], sum),
+            of([one.origin_lag_bytes for one in lags], sum),
+            any(one.is_origin_lower_bound for one in lags),
+        ),
     )
 
 

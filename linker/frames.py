@@ -16,6 +16,7 @@ from brokers.ids import (
 from linker.errors import MirrorError
 from linker.filters import Filter
 from linker.hold_frames import HoldRetention, MirrorPositions, RetentionHeld
+from linker.offset_bounds import NOWHERE, OffsetBounds, SegmentPosition
 from linker.protocol_versions import SPOKEN, ProtocolVersions
 
 CHUNK_BYTES_MIN: Final = 64 << 10
@@ -26,33 +27,6 @@ TOPICS_MAX: Final = 20_000  # of one link
 NO_BROKER: Final[BrokerId] = -1
 BROKERS_MAX: Final = 10_000
 EpochStarts: TypeAlias = tuple[tuple[LeaderEpoch, Offset], ...]
-
-
-class OffsetBounds(NamedTuple):
-    """The offsets of a partition of the source (a `Standing` on the wire). -1: unknown.
-
-    From version 6 on: `bytes_ahead`, from what the subscription has got to the log's end; `origin_lag_ms`, of a mirror,
-    behind the region in which its records begin. From 7 on: what the log lacks, as in `brokers/log/completeness.py`.
-    """
-
-    log_start_offset: Offset
-    high_watermark: Offset
-    last_stable_offset: Offset
-    bytes_ahead: int = -1
-    origin_lag_ms: int = -1
-    complete_from: Offset = -1
-    markers_from: Offset = -1
-    markers_removed_at: Instant = -1
-
-
-class SegmentPosition(NamedTuple):
-    """Where a log ends: in the segment that begins at `base_offset`, of which it has `size` bytes. -1: unknown."""
-
-    base_offset: Offset = -1
-    size: int = 0
-
-
-NOWHERE: Final = SegmentPosition()
 
 
 class Pace(NamedTuple):
@@ -267,6 +241,7 @@ class Subscribe:
     `from_timestamp`: begin at the batch with the first record of that time or later, or at the high watermark where
     there is none (version 4); -1: not so. `weight`: its share of the stream's bytes among the others (version 5).
     `segment`: where that is in the destination's log, whose segments are those of the source (version 6).
+    `is_watched`: the destination wants to know how the partition stands, and none of its records (version 10).
     """
 
     subscription: int
@@ -279,6 +254,7 @@ class Subscribe:
     from_timestamp: Instant = -1
     weight: int = 1
     segment: SegmentPosition = NOWHERE
+    is_watched: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,7 @@ class Linker:
 
     def _new_source_stream(self, stream: Stream) -> SourceStream:
         made_with = (self._send_budget, self._fencing, self._reversals, self.holds)
-        return SourceStream(self._region, stream, *made_with, ChainedLag(self.links))
+        return SourceStream(self._region, stream, *made_with, ChainedLag(self._region, self.links))
 
     def _known_link(self, name: str) -> Known | None:
         return Known(link.record, link.config) if (link := self.links.get(name)) else None

@@ -34,3 +34,6 @@ COMPACTED_FROM: Final = 7  # from which on a source says what its logs lack beca
 SPLITS_FROM: Final = 8  # from which on a source that dials sends long frames in parts
 WANTS_STREAMS_FROM: Final = 9  # from which on a source that dials is told where to
 TELLS_ACTIVITY_FROM: Final = 10  # from which on a source says which groups have members
+WATCHES_FROM: Final = (
+    10  # from which on a source tells how partitions stand without sending their records
+)

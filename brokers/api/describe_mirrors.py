@@ -102,6 +102,10 @@ def _to_partition(status: MirrorPartitionStatus) -> DescribedMirrorPartition:
         origin_lag_ms=status.origin_lag_ms,
         source_began_at=status.source_began_at,
         is_unreached=status.is_unreached,
+        is_lower_bound=status.is_lower_bound,
+        origin_lag=status.origin_lag,
+        origin_lag_bytes=status.origin_lag_bytes,
+        is_origin_lower_bound=status.is_origin_lower_bound,
     )
 
 
@@ -127,4 +131,8 @@ def _from_partition(partition: DescribedMirrorPartition) -> MirrorPartitionStatu
         origin_lag_ms=partition.origin_lag_ms,
         source_began_at=partition.source_began_at,
         is_unreached=partition.is_unreached,
+        is_lower_bound=partition.is_lower_bound,
+        origin_lag=partition.origin_lag,
+        origin_lag_bytes=partition.origin_lag_bytes,
+        is_origin_lower_bound=partition.is_origin_lower_bound,
     )

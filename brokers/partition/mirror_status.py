@@ -13,8 +13,10 @@ class MirrorPartitionStatus:
     after the promotion began. `is_drained`: the link places nothing any more, and what it placed is replicated.
     `last_epoch` is the largest leader epoch in the log. `common_offset`: the end of what the log had in common with its
     source when that was last asked. `is_following`: the source has agreed to go on from the end of this log; in a
-    restore, the replicas in sync have truncated theirs, too. `origin_lag_ms` is behind the region in which the records
-    begin. `source_began_at`: below it the source never held anything, as it said when the histories parted.
+    restore, the replicas in sync have truncated theirs, too. `origin_lag`, in records, `origin_lag_bytes` and
+    `origin_lag_ms` are behind the region in which the records begin. `source_began_at`: below it the source never held
+    anything, as it said when the histories parted. `is_lower_bound`: nothing is heard of the source's partition now, so
+    it may have more than `source_high_watermark`; `is_origin_lower_bound`: or a region on the way hears nothing.
     `is_unreached`: it is to be copied, and there is no stream to the broker that leads its source.
     """
 
@@ -38,6 +40,10 @@ class MirrorPartitionStatus:
     origin_lag_ms: int = -1
     source_began_at: Offset = -1
     is_unreached: bool = False
+    is_lower_bound: bool = False
+    origin_lag: int = -1
+    origin_lag_bytes: int = -1
+    is_origin_lower_bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,11 +99,22 @@ class LinkMetrics:
         about = "The age of the newest state of the source that a mirror partition holds entirely"
         times = ((each.status.lag_ms, each.labels) for each in led if each.status.lag_ms >= 0)
         yield from family("causeway_mirror_lag_milliseconds", "gauge", about, times)
-        about = "The same, behind the region in which the records begin, through a chain of regions"
-        chained = (
-            (one.status.origin_lag_ms, one.labels) for one in known if one.status.origin_lag_ms >= 0
-        )
-        yield from family("causeway_mirror_origin_lag_milliseconds", "gauge", about, chained)
+        about = "1 while nothing is heard of the source's partition: records and bytes may be more"
+        bounds = ((int(one.status.is_lower_bound), one.labels) for one in known)
+        yield from family("causeway_mirror_lag_is_lower_bound", "gauge", about, bounds)
+        yield from self._origin_lags(known)
+
+    def _origin_lags(self, known: list[_Led]) -> Iterator[str]:
+        of_partitions = [(one.status, one.labels) for one in known]
+        numbers = {
+            "records": [(status.origin_lag, labels) for status, labels in of_partitions],
+            "bytes": [(status.origin_lag_bytes, labels) for status, labels in of_partitions],
+            "milliseconds": [(status.origin_lag_ms, labels) for status, labels in of_partitions],
+        }
+        for unit, samples in numbers.items():
+            about = f"As causeway_mirror_lag_{unit}, behind the region in which the records begin"
+            told = (sample for sample in samples if sample[0] >= 0)
+            yield from family(f"causeway_mirror_origin_lag_{unit}", "gauge", about, told)
 
     def _topics(self) -> Iterator[str]:
         mirrors = [

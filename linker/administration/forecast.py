@@ -91,7 +91,9 @@ def _partition(
         return PartitionForecast(index, -1, -1, -1, -1)
     source = report.source_high_watermark
     missing = max(0, source - report.high_watermark) if source >= 0 else -1
-    return PartitionForecast(index, report.high_watermark, source, missing, report.lag_ms)
+    return PartitionForecast(
+        index, report.high_watermark, source, missing, report.since_received_ms
+    )
 
 
 def _groups(

@@ -149,7 +149,11 @@ def partition_lag(link: ClusterLink, mirror: MirrorTopic, index: int, now: Insta
         log_start_offset=report.log_start_offset,
         since_received_ms=report.since_received_ms,
         lag_bytes=report.lag_bytes,
+        is_lower_bound=report.is_lower_bound,
         origin_lag_ms=report.origin_lag_ms,
+        origin_lag=report.origin_lag,
+        origin_lag_bytes=report.origin_lag_bytes,
+        is_origin_lower_bound=report.is_origin_lower_bound,
         state=_partition_state(shown_state(link, mirror).value, report) if is_online else "OFFLINE",
     )
 

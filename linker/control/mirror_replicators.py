@@ -13,6 +13,7 @@ from linker.control.stream_requests import LeaderPair
 from linker.data.destination_stream import DestinationStream
 from linker.data.mirror_link import LinkOfMirror, ReplicatorHost
 from linker.data.replicator import PartitionReplicator
+from linker.data.source_watch import SourceWatch
 from linker.frames import NO_BROKER, TopicState
 from linker.records.mirror_record import MirrorRecord
 from linker.records.mirror_state import LIVE
@@ -46,6 +47,9 @@ class ReplicatedMirror(Protocol):
     @property
     def streams(self) -> bool: ...
 
+    @property
+    def is_watched(self) -> bool: ...
+
 
 class MirrorReplicators:
     """`by_index` has those that were needed once; `refresh` after whatever may have changed who runs."""
@@ -59,6 +63,7 @@ class MirrorReplicators:
         mirror: ReplicatedMirror,
     ) -> None:
         self.by_index: dict[int, PartitionReplicator] = {}
+        self._watches: dict[int, SourceWatch] = {}  # of those that are to be watched, not copied
         self._asked: set[_Proof] = set()  # subscriptions for which a beacon was asked
         self._proven: set[_Proof] = set()  # those for which it came
         self._served: dict[int, Instant] = {}  # partitions that this broker leads, and since when
@@ -74,7 +79,8 @@ class MirrorReplicators:
         return bool(self._served)
 
     def refresh(self, now: Instant) -> Effects:
-        """Replicators run exactly for what this broker leads, each while the stream to its source's leader is open."""
+        """Replicators, or watches, run exactly for what this broker leads, each while the stream to its source's leader
+        is open."""
         fetchers: dict[int, Fetcher] = {}
         was_leading = self.leads
         self._served = {
@@ -102,19 +108,23 @@ class MirrorReplicators:
         return self._mirror.record.state in LIVE and self._region.view.is_serving(partition)
 
     def _fetcher_of(self, index: int) -> Fetcher | None:
-        """None while it is not to be copied, or its source's leader is not known."""
+        """None while it is not to be copied or watched, or its source's leader is not known."""
         state = self._mirror.source_state
-        if not self._mirror.streams or state is None or not state.topic_id:
+        if not self._has_source or state is None or not state.topic_id:
             return None
         leader = self._sources.leader_of(state, index)
         partition = TopicPartition(self._mirror.topic, index)
         return None if leader is None else self._sources.fetcher_of(partition, leader)
 
+    @property
+    def _has_source(self) -> bool:
+        return self._mirror.streams or self._mirror.is_watched
+
     def _pairs(self) -> Iterator[LeaderPair]:
-        """The leaders of what is to be copied, whichever broker that is."""
+        """The leaders of what is to be copied or watched, whichever broker that is."""
         state = self._mirror.source_state
         image = self._region.view.image.topics_by_name.get(self._mirror.topic)
-        if not self._mirror.streams or state is None or not state.topic_id or image is None:
+        if not self._has_source or state is None or not state.topic_id or image is None:
             return
         for index, partition in enumerate(image.partitions):
             source = self._sources.leader_of(state, index)
@@ -136,7 +146,25 @@ class MirrorReplicators:
             )
         epochs = self._mirror.source_state.leader_epochs
         source_epoch = epochs[index] if index < len(epochs) else -1
-        return self.by_index[index].start(stream, source_epoch, now)
+        if self._mirror.streams:
+            return self._end_watch(index) + self.by_index[index].start(stream, source_epoch, now)
+        return self._stop_replicator(index) + self._watch(index).start(stream, source_epoch, now)
+
+    def _watch(self, index: int) -> SourceWatch:
+        if index not in self._watches:
+            record = self._mirror.record
+            self._watches[index] = SourceWatch(
+                self._region,
+                self._link,
+                TopicPartition(record.source_topic, index),
+                record.source_topic_id.bytes,
+                self.by_index[index],
+            )
+        return self._watches[index]
+
+    def _end_watch(self, index: int) -> Effects:
+        watch = self._watches.pop(index, None)
+        return watch.stop() if watch is not None else []
 
     def trouble_of(self, index: int) -> str:
         """Why a partition that this broker leads is not copied; empty if it is, or is not to be."""
@@ -160,9 +188,11 @@ class MirrorReplicators:
 
     def advanced(self, index: int, now: Instant) -> Effects:
         """The log of a partition was opened, or its high watermark moved."""
-        replicator = self.by_index.get(index)
+        replicator, watch = self.by_index.get(index), self._watches.get(index)
         if replicator is not None and replicator.running:
             return replicator.progressed()
+        if watch is not None:
+            watch.progressed()
         if index not in self._served:
             return self.refresh(now) if self._serves(index) else []
         return self._start(index, self._fetcher_of(index), now) + self.prove(now)
@@ -178,18 +208,24 @@ class MirrorReplicators:
             replicator.common.forget()
 
     def _stop_one(self, index: int) -> Effects:
+        return self._end_watch(index) + self._stop_replicator(index)
+
+    def _stop_replicator(self, index: int) -> Effects:
         replicator = self.by_index.get(index)
         return replicator.stop() if replicator is not None and replicator.running else []
 
     def stop(self) -> Effects:
-        return [effect for each in self.by_index.values() for effect in each.stop()]
+        effects = [effect for index in list(self._watches) for effect in self._end_watch(index)]
+        return effects + [effect for each in self.by_index.values() for effect in each.stop()]
 
     def stream_closed(self, stream: DestinationStream) -> Effects:
         """Nothing comes on this stream any more."""
         for proofs in (self._asked, self._proven):
             proofs.difference_update([proof for proof in proofs if proof[0] is stream])
+        watches = [index for index, each in self._watches.items() if each.stream is stream]
+        effects = [effect for index in watches for effect in self._end_watch(index)]
         running = (each for each in self.by_index.values() if each.stream is stream)
-        return [effect for each in running for effect in each.stop()]
+        return effects + [effect for each in running for effect in each.stop()]
 
     # --- the proof of a promotion or reversal ---
 

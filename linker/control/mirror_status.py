@@ -99,16 +99,20 @@ def _of_source(
     replicator: PartitionReplicator,
     now: Instant,
 ) -> MirrorPartitionStatus:
-    lag, clock = replicator.lag, replicator.stream.clock
+    lag, origin = replicator.lag, replicator.lag.behind_origin(status.high_watermark, now)
     is_known = replicator.streams or replicator.is_drained
     return replace(
         status,
         source_high_watermark=lag.high_watermark,
-        source_clock=lag.moment(clock),
-        lag_ms=lag.milliseconds(clock, now),
+        source_clock=lag.moment(),
+        lag_ms=lag.milliseconds(now),
         lag_bytes=lag.bytes(),
-        origin_lag_ms=lag.origin_milliseconds(clock, now),
-        since_received_ms=_since_received(replicator, now),
+        is_lower_bound=lag.is_lower_bound,
+        origin_lag_ms=origin.milliseconds,
+        origin_lag=origin.records if status.high_watermark >= 0 else -1,
+        origin_lag_bytes=origin.size,
+        is_origin_lower_bound=origin.is_lower_bound,
+        since_received_ms=lag.since_told(now),
         is_running=replicator.running,
         is_following=replicator.streams,
         # The log may end further than is known while an answer is awaited.
@@ -116,12 +120,3 @@ def _of_source(
         source_began_at=replicator.common.source_began_at,
         is_caught_up=status.log_end_offset >= 0 and mirror.replicators.is_proven(replicator),
     )
-
-
-def _since_received(replicator: PartitionReplicator, now: Instant) -> int:
-    """Milliseconds since the newest frame that is about this partition, as every beacon is; -1 if there was none."""
-    if replicator.received_at < 0:
-        return -1
-    is_subscribed = bool(replicator.subscription)
-    received_at = replicator.stream.clock.received_at if is_subscribed else replicator.received_at
-    return max(0, now - max(received_at, replicator.received_at))

@@ -150,9 +150,19 @@ class MirrorTopic:
     @property
     def streams(self) -> bool:
         """Whether this topic's state allows replicators to run: its link is the topic's writer."""
+        return self.record.streams and self._is_writer and not self.is_halted
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether only how far its source is has to be known."""
+        state = self.source_state
+        is_same = state is not None and state.topic_id == self.record.source_topic_id.bytes
+        return is_same and self.record.is_idle and self._is_writer and not self.is_halted
+
+    @property
+    def _is_writer(self) -> bool:
         topic = self._region.view.image.topics_by_name.get(self.topic)
-        is_writer = topic is None or topic.writer == self._link.name
-        return self.record.streams and is_writer and not self.is_halted
+        return topic is None or topic.writer == self._link.name
 
     def on_divergence(self, index: int, agreed_offset: Offset) -> Divergence:
         """Only an orphan tail is cut, and only once it is sealed; also by who becomes leader later on."""

@@ -2,6 +2,7 @@
 
 - `replicator`: the receiving side (Kafka's fetcher of a partition); `pending`: its queue of chunks and holes
 - `mirror_link`: what a replicator uses of its link
+- `source_watch`: how a partition stands at its source while it is not copied
 - `source_replicator`: the sending side; `subscription`: one partition of it; `fair_queue`: whose turn it is;
   `chunk_sizes`: how long chunks are
 - `handshake`: the checks of both sides before anything else

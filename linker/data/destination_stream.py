@@ -7,7 +7,8 @@ from brokers.ids import Instant, Offset
 from linker.data.byte_rate import ByteRate
 from linker.data.credit import CreditWindow, StreamSender
 from linker.data.lag import SourceClock
-from linker.frames import Agreed, AskBeacon, Beacon, Chunk, Declined, OffsetBounds
+from linker.frames import Agreed, AskBeacon, Beacon, Chunk, Declined
+from linker.offset_bounds import OffsetBounds
 from linker.protocol_versions import SPOKEN
 from linker.region_client import Effects
 from linker.window_budget import WindowBudget
@@ -43,7 +44,9 @@ class DestinationStream:
         self.window = CreditWindow(self.sender, 0, rate)
         self._rate = rate
         self.clock = SourceClock()
-        self.clock_before: Instant = -1  # the source's clock in the frame before the current one
+        self.beacon_clock = (
+            SourceClock()
+        )  # in beacons alone, which tell of all partitions that are watched
         self.is_open = False
         self.version = SPOKEN.newest  # of the protocol, once it is open
         self._window_bytes, self._budget = window_bytes, budget
@@ -93,7 +96,7 @@ class DestinationStream:
             case Chunk() if not self.window.admits(len(frame.data)):
                 return self._on_excess(now)
             case Chunk(subscription=subscription, clock=clock):
-                self._note_clock(clock, now)
+                self.clock.update(clock, now)
                 subscriber = self._subscribers.get(subscription)
                 if subscriber is None:
                     return [*self.window.release(len(frame.data))]
@@ -101,19 +104,16 @@ class DestinationStream:
             case Beacon():
                 return self._on_beacon(frame, now)
             case Agreed(subscription=subscription, clock=clock):
-                self._note_clock(clock, now)
+                self.clock.update(clock, now)
                 subscriber = self._subscribers.get(subscription)
                 return subscriber.on_agreed(frame, now) if subscriber is not None else []
             case Declined(subscription=subscription):
                 subscriber = self._subscribers.get(subscription)
                 return subscriber.on_declined(frame, now) if subscriber is not None else []
 
-    def _note_clock(self, clock: Instant, now: Instant) -> None:
-        self.clock_before = self.clock.clock
-        self.clock.update(clock, now)
-
     def _on_beacon(self, frame: Beacon, now: Instant) -> Effects:
-        self._note_clock(frame.clock, now)
+        self.clock.update(frame.clock, now)
+        self.beacon_clock.update(frame.clock, now)
         effects: Effects = []
         for subscription, bounds in frame.bounds:
             subscriber = self._subscribers.get(subscription)

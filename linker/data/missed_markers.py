@@ -8,7 +8,7 @@ which keys are meant, or whether the mirror has any of them: what is found is a 
 """
 
 from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
-from linker.frames import OffsetBounds
+from linker.offset_bounds import OffsetBounds
 from linker.records.hole_ledger import Hole, HoleCause
 from linker.region_client import RegionClient
 

@@ -7,7 +7,8 @@ from brokers.effects import Changed
 from brokers.ids import Instant, Offset, Ticket, TopicPartition
 from brokers.region import PartitionState, PlaceBatches
 from linker.data.credit import CreditWindow
-from linker.frames import NOWHERE, Agreed, Chunk, SegmentPosition
+from linker.frames import Agreed, Chunk
+from linker.offset_bounds import NOWHERE, SegmentPosition
 from linker.records.hole_ledger import Hole, HoleCause
 
 

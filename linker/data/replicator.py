@@ -26,7 +26,8 @@ from linker.data.pending import PendingChunk, PendingHole, Queued, end_of
 from linker.data.retry_backoff import RetryBackoff
 from linker.data.start_offset import Start, StartOffset
 from linker.errors import DIVERGED, FATAL, MirrorError
-from linker.frames import Agreed, Chunk, Declined, OffsetBounds, Subscribe, Unsubscribe
+from linker.frames import Agreed, Chunk, Declined, Subscribe, Unsubscribe
+from linker.offset_bounds import OffsetBounds
 from linker.records import hole_ledger
 from linker.region_client import Effects, RegionClient
 
@@ -46,7 +47,6 @@ class PartitionReplicator:
         self.partition = mirror
         self.lag = MirrorLag()
         self.trouble = ""  # why it does not stream, for the operator
-        self.received_at: Instant = -1
         self.common = CommonOffset()
         self._region = region
         self._link = link
@@ -121,6 +121,7 @@ class PartitionReplicator:
         if self._subscription:
             effects += self.stream.sender.send(Unsubscribe(self._subscription))
             self.stream.unsubscribe(self._subscription)
+            self.lag.freeze()
         self._subscription, self._expected = 0, None
         queue, self._queue = self._queue, deque()
         for item in queue:
@@ -221,8 +222,7 @@ class PartitionReplicator:
         return self.stop() + (found.refused or [])
 
     def on_bounds(self, bounds: OffsetBounds, clock: Instant, now: Instant) -> Effects:
-        self.received_at = now
-        self.lag.source_at(clock, bounds, self.stream.clock_before)
+        self.lag.source_at(clock, bounds, self.stream.clock)
         self._log_start.of_source = bounds.log_start_offset
         return self.progressed()
 

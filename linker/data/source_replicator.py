@@ -36,17 +36,8 @@ from linker.data.subscription import (
     subscription_of,
 )
 from linker.errors import MirrorError
-from linker.frames import (
-    AT_ONCE,
-    CHUNK_BYTES_MIN,
-    Agreed,
-    Beacon,
-    Chunk,
-    Declined,
-    OffsetBounds,
-    Pace,
-    Subscribe,
-)
+from linker.frames import AT_ONCE, CHUNK_BYTES_MIN, Agreed, Beacon, Chunk, Declined, Pace, Subscribe
+from linker.offset_bounds import AT_ORIGIN, OffsetBounds
 from linker.region_client import Effects, RegionClient
 
 CHUNKS_AHEAD: Final = 4  # chunks that are being read or wait for the network, per stream
@@ -62,9 +53,9 @@ class SourceReplicator:
         sizes: ChunkSizes,
         budget: SendBudget,
         pace: Pace = AT_ONCE,
-        origin_lag: OriginLag = lambda partition, now: 0,
+        origin_lag: OriginLag = lambda partition, now: AT_ORIGIN,
     ) -> None:
-        """`origin_lag`: milliseconds by which a topic of this region is behind the one in which its records begin."""
+        """`origin_lag`: how far a topic of this region is behind the one in which its records begin."""
         self._region = region
         self._sender = sender
         self._sizes, self._chunk_bytes = sizes, sizes.wanted
@@ -76,6 +67,7 @@ class SourceReplicator:
         self._numbers: dict[TopicPartition, int] = {}
         self._ready = FairQueue()  # whose next chunk can be read
         self._stale: dict[int, None] = {}  # whose offset bounds may differ from `sent_bounds`
+        self._watched: dict[int, None] = {}  # of those, what is watched: each beacon has them
         self._chained: dict[int, None] = {}  # those of mirrors
         self._ahead = 0
         self._granted_bytes = 0
@@ -180,6 +172,8 @@ class SourceReplicator:
             if error is not MirrorError.NO_ERROR:
                 return self._sender.send(Declined(frame.subscription, error, because, start, began))
         subscription = self._add(frame, state, start)
+        if subscription.is_watched:
+            return self._agree(subscription, start, state, now)
         self._ready.add(subscription.number)
         effects: Effects = []
         if start >= state.log_start_offset:
@@ -191,8 +185,8 @@ class SourceReplicator:
         if subscription is not None:
             self._numbers.pop(subscription.partition, None)
         self._ready.remove(number)
-        self._stale.pop(number, None)
-        self._chained.pop(number, None)
+        for numbers in (self._stale, self._watched, self._chained):
+            numbers.pop(number, None)
 
     def credit(self, granted_bytes: int, now: Instant) -> Effects:
         self._granted_bytes = max(self._granted_bytes, granted_bytes)
@@ -216,7 +210,9 @@ class SourceReplicator:
         if subscription is None:
             return []
         self._stale[subscription.number] = None
-        if subscription.reading or subscription.position < 0:
+        if subscription.is_watched:
+            self._watched[subscription.number] = None
+        if subscription.reading or subscription.position < 0 or subscription.is_watched:
             return []
         self._ready.add(subscription.number)
         effects = self._pump(now)
@@ -244,12 +240,16 @@ class SourceReplicator:
         return effects
 
     def _send_bounds(self, changed: list[tuple[int, OffsetBounds]], now: Instant) -> Effects:
-        return self._sender.send(Beacon(now, tuple(changed))) if changed else []
+        if not changed:
+            return []
+        watched = self._changed_bounds(list(self._watched), now)
+        return self._sender.send(Beacon(now, (*changed, *watched)))
 
     def _changed_bounds(self, numbers: list[int], now: Instant) -> list[tuple[int, OffsetBounds]]:
         changed = []
         for number in numbers:
             self._stale.pop(number, None)
+            self._watched.pop(number, None)
             subscription = self._subscriptions[number]
             state = self._serving(subscription)
             if not subscription.agreed or state is None:

@@ -8,12 +8,12 @@ from typing import Final, NamedTuple, TypeAlias
 from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.records.batch import iter_headers, parse_header
 from brokers.region import PartitionState, RegionView
-from linker.frames import NOWHERE, OffsetBounds, Pace, SegmentPosition, Subscribe
+from linker.frames import Pace, Subscribe
+from linker.offset_bounds import AT_ORIGIN, NOWHERE, BehindOrigin, OffsetBounds, SegmentPosition
 from linker.region_client import RegionClient
 
 LAG_STEP_MS: Final = 500  # as often as beacons come; what changes by less is not told
-# By how many milliseconds a mirror is behind the region in which its records begin; -1 unknown.
-OriginLag: TypeAlias = Callable[[TopicPartition, Instant], int]
+OriginLag: TypeAlias = Callable[[TopicPartition, Instant], BehindOrigin]  # of a mirror
 
 
 class Piece(NamedTuple):
@@ -33,7 +33,7 @@ class Subscription:
     `leader_epoch` is the one in which it began: a later one may have another log below `position`, as that of a region
     that was restored from its own mirror.
     `segment`: where `position` is in the source's log; until that has agreed, where `asked_at` is, the end of the
-    destination's log. `is_chained`: the topic is a mirror itself.
+    destination's log. `is_chained`: the topic is a mirror itself. `is_watched`: nothing is sent of it but its bounds.
     """
 
     number: int
@@ -48,6 +48,7 @@ class Subscription:
     asked_at: Offset = -1
     segment: SegmentPosition = NOWHERE
     is_chained: bool = False
+    is_watched: bool = False
 
     def sent(self, piece: "Piece") -> None:
         self.position = piece.next_offset
@@ -112,6 +113,7 @@ def subscription_of(
         asked_at=frame.offset,
         segment=frame.segment,
         is_chained=is_chained,
+        is_watched=frame.is_watched,
     )
 
 
@@ -124,17 +126,26 @@ def began_at(region: RegionClient, partition: TopicPartition, state: PartitionSt
 def bounds_of(
     state: PartitionState, subscription: Subscription, origin_lag: OriginLag, now: Instant
 ) -> OffsetBounds:
-    lag = origin_lag(subscription.partition, now) if subscription.is_chained else 0
+    origin = origin_lag(subscription.partition, now) if subscription.is_chained else AT_ORIGIN
+    if subscription.is_watched and subscription.position < state.log_start_offset:
+        subscription.agree(state.log_start_offset, state)  # what lies below cannot be sent any more
     return OffsetBounds(
         state.log_start_offset,
         state.high_watermark,
         state.last_stable_offset,
         subscription.bytes_ahead(state),
-        lag - lag % LAG_STEP_MS if lag > 0 else lag,
+        _in_steps(origin),
         state.complete_from,
         state.markers_from,
         state.markers_removed_at,
     )
+
+
+def _in_steps(origin: BehindOrigin) -> BehindOrigin:
+    milliseconds = origin.milliseconds
+    if milliseconds <= 0:
+        return origin
+    return origin._replace(milliseconds=milliseconds - milliseconds % LAG_STEP_MS)
 
 
 def pieces(

@@ -208,6 +208,11 @@ class MirrorRecord:
         return self.state is MirrorState.ACTIVE or self.state in RESTORING or self.is_promoting
 
     @property
+    def is_idle(self) -> bool:
+        """Whether it is a mirror of which nothing is placed, until an operator decides."""
+        return self.state in (MirrorState.PAUSED, MirrorState.FAILED)
+
+    @property
     def ends(self) -> tuple[Offset, ...]:
         """By partition, the offsets that no group may be past while the topic's state changes; empty: none are set."""
         if self.state is MirrorState.PENDING_STOPPED and self.cut is not None:

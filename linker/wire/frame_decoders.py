@@ -21,14 +21,12 @@ from linker.frames import (
     Frame,
     GroupOffsets,
     Hello,
-    OffsetBounds,
     Pace,
     Refused,
     ReversalRefused,
     Reverse,
     ReversedTopic,
     RewatchTopics,
-    SegmentPosition,
     SourceBroker,
     Subscribe,
     Superseded,
@@ -49,6 +47,7 @@ from linker.hold_frames import (
     MirrorPositions,
     RetentionHeld,
 )
+from linker.offset_bounds import BehindOrigin, OffsetBounds, SegmentPosition
 from linker.protocol_versions import SEVERAL_BROKERS_FROM, ProtocolVersions
 from linker.wire.frame_encoders import ZSTD
 from linker.wire.limits import (
@@ -86,23 +85,26 @@ def leader_epoch(number: int) -> int:
     return number
 
 
-# The order of `OffsetBounds`.
-_OPTIONAL: Final = (
-    "bytes_ahead",
-    "origin_lag_ms",
-    "complete_from",
-    "markers_from",
-    "markers_removed_at",
-)
-
-
 def bounds_of(message: pb.Standing) -> OffsetBounds:
     return OffsetBounds(
         offset(message.log_start_offset),
         offset(message.high_watermark),
         offset(message.last_stable_offset),
-        *(offset(getattr(message, name)) if message.HasField(name) else -1 for name in _OPTIONAL),
+        _optional(message, "bytes_ahead"),
+        BehindOrigin(
+            _optional(message, "origin_lag_ms"),
+            _optional(message, "origin_lag"),
+            _optional(message, "origin_lag_bytes"),
+            message.origin_lag_is_lower_bound,
+        ),
+        _optional(message, "complete_from"),
+        _optional(message, "markers_from"),
+        _optional(message, "markers_removed_at"),
     )
+
+
+def _optional(message: pb.Standing, name: str) -> int:
+    return offset(getattr(message, name)) if message.HasField(name) else -1
 
 
 def _from_group_offsets(message: pb.GroupOffsets) -> GroupOffsets:
@@ -227,6 +229,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         SegmentPosition(
             offset(m.segment_base) if m.HasField("segment_base") else -1, offset(m.segment_bytes)
         ),
+        m.is_watched,
     ),
     "unsubscribe": lambda m: Unsubscribe(m.subscription),
     "agreed": lambda m: Agreed(

@@ -14,7 +14,6 @@ from linker.frames import (
     Declined,
     GroupOffsets,
     Hello,
-    OffsetBounds,
     Refused,
     ReversalRefused,
     Reverse,
@@ -30,6 +29,7 @@ from linker.frames import (
     WithdrawReversals,
 )
 from linker.hold_frames import HoldRetention, MirrorPositions, RetentionHeld
+from linker.offset_bounds import OffsetBounds
 from linker.wire.v1 import link_pb2 as pb
 
 ZSTD: Final = "zstd"
@@ -41,7 +41,10 @@ def standing(bounds: OffsetBounds) -> pb.Standing:
         high_watermark=bounds.high_watermark,
         last_stable_offset=bounds.last_stable_offset,
         bytes_ahead=_known(bounds.bytes_ahead),
-        origin_lag_ms=_known(bounds.origin_lag_ms),
+        origin_lag_ms=_known(bounds.origin.milliseconds),
+        origin_lag=_known(bounds.origin.records),
+        origin_lag_bytes=_known(bounds.origin.size),
+        origin_lag_is_lower_bound=bounds.origin.is_lower_bound,
         complete_from=_known(bounds.complete_from),
         markers_from=_known(bounds.markers_from),
         markers_removed_at=_known(bounds.markers_removed_at),
@@ -133,6 +136,7 @@ def _subscribe(frame: Subscribe) -> pb.Frame:
             weight=frame.weight,
             segment_base=_known(frame.segment.base_offset),
             segment_bytes=frame.segment.size,
+            is_watched=frame.is_watched,
         )
     )
 

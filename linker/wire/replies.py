@@ -88,6 +88,7 @@ def _link(link: LinkDescription) -> pb.LinkDescription:
         lag=link.lag.records,
         lag_bytes=link.lag.size,
         lag_ms=link.lag.milliseconds,
+        lag_is_lower_bound=link.lag.is_lower_bound,
     )
 
 
@@ -111,7 +112,11 @@ def _lag(lag: PartitionLag) -> pb.MirrorLag:
         time_since_last_fetch_ms=lag.since_received_ms,
         partition_state=lag.state,
         lag_bytes=lag.lag_bytes,
+        lag_is_lower_bound=lag.is_lower_bound,
         origin_lag_ms=lag.origin_lag_ms,
+        origin_lag=lag.origin_lag,
+        origin_lag_bytes=lag.origin_lag_bytes,
+        origin_lag_is_lower_bound=lag.is_origin_lower_bound,
     )
 
 
@@ -213,7 +218,11 @@ def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
         lag=lag.records,
         lag_bytes=lag.size,
         lag_ms=lag.milliseconds,
-        origin_lag_ms=lag.origin_milliseconds,
+        lag_is_lower_bound=lag.is_lower_bound,
+        origin_lag_ms=lag.origin.milliseconds,
+        origin_lag=lag.origin.records,
+        origin_lag_bytes=lag.origin.size,
+        origin_lag_is_lower_bound=lag.origin.is_lower_bound,
         holes=[_hole(hole) for hole in mirror.holes],
         hint=mirror.hint,
         transition=_transition(mirror.transition) if mirror.transition is not None else None,

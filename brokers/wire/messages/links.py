@@ -518,6 +518,10 @@ class DescribedMirrorPartition(Message):
         "origin_lag_ms",
         "source_began_at",
         "is_unreached",
+        "is_lower_bound",
+        "origin_lag",
+        "origin_lag_bytes",
+        "is_origin_lower_bound",
     )
 
     def __init__(
@@ -543,6 +547,10 @@ class DescribedMirrorPartition(Message):
         origin_lag_ms: int = -1,
         source_began_at: int = -1,
         is_unreached: bool = False,
+        is_lower_bound: bool = False,
+        origin_lag: int = -1,
+        origin_lag_bytes: int = -1,
+        is_origin_lower_bound: bool = False,
     ) -> None:
         self.partition_index = partition_index
         self.leader_epoch = leader_epoch
@@ -564,6 +572,10 @@ class DescribedMirrorPartition(Message):
         self.origin_lag_ms = origin_lag_ms
         self.source_began_at = source_began_at
         self.is_unreached = is_unreached
+        self.is_lower_bound = is_lower_bound
+        self.origin_lag = origin_lag
+        self.origin_lag_bytes = origin_lag_bytes
+        self.is_origin_lower_bound = is_origin_lower_bound
 
 
 class CommittedMirrorOffset(Message):

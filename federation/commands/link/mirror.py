@@ -12,7 +12,7 @@ from federation.commands.link.changes import CHANGES
 from federation.commands.link.decisions import decisions
 from federation.commands.link.forecast import forecast
 from federation.commands.link.holes import holes
-from federation.commands.link.lags import lag_text, milliseconds
+from federation.commands.link.lags import at_least, lag_text, origin_lag_text
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import (
     RegionAdmin,
@@ -165,12 +165,13 @@ def _show_mirrors(mirrors: Any) -> None:
     )  # fmt: skip
     for one in mirrors:
         lag = max((each.lag for each in one.mirror_lags), default=-1)
+        is_bound = any(each.lag_is_lower_bound for each in one.mirror_lags)
         lag_ms = max((each.lag_ms for each in one.mirror_lags), default=-1)
         table.add_row(
             one.link_name,
             one.mirror_topic,
             str(one.num_partitions),
-            _or_unknown(lag),
+            at_least(lag, is_bound),
             _or_unknown(lag_ms),
             one.source_topic,
             one.mirror_status,
@@ -194,9 +195,7 @@ def _show_mirror(found: Any) -> None:
     if found.hint:
         console.print(f"Next: {found.hint}")
     if found.mirror_lags:
-        console.print(
-            f"lag {lag_text(found)}, {milliseconds(found.origin_lag_ms)} behind the origin"
-        )
+        console.print(f"lag {lag_text(found)}; behind the origin {origin_lag_text(found)}")
         show_table(_lag_table(found.mirror_lags))
     for hole in found.holes:
         span = f"offsets [{hole.from_offset}, {hole.to_offset})"
@@ -211,7 +210,8 @@ def _show_mirror(found: Any) -> None:
 def _lag_table(lags: Any) -> Table:
     table = Table(
         "Partition", "State", "LocalLogEndOffset", "LastFetchSourceHighWatermark",
-        "PartitionMirrorLag", "LagBytes", "LagMs", "OriginLagMs", "TimeSinceLastFetchMs",
+        "PartitionMirrorLag", "LagBytes", "LagMs", "OriginLag", "OriginLagMs",
+        "TimeSinceLastFetchMs",
     )  # fmt: skip
     for one in lags:
         table.add_row(
@@ -219,9 +219,10 @@ def _lag_table(lags: Any) -> Table:
             one.partition_state,
             _or_unknown(one.local_log_end_offset),
             _or_unknown(one.last_source_fetch_offset),
-            _or_unknown(one.lag),
-            _or_unknown(one.lag_bytes),
+            at_least(one.lag, one.lag_is_lower_bound),
+            at_least(one.lag_bytes, one.lag_is_lower_bound),
             _or_unknown(one.lag_ms),
+            at_least(one.origin_lag, one.origin_lag_is_lower_bound),
             _or_unknown(one.origin_lag_ms),
             _or_unknown(one.time_since_last_fetch_ms),
         )

@@ -110,6 +110,7 @@ def lags(mirror: Any) -> list[MirrorLagData]:
             partition=one.partition,
             lag=one.lag,
             last_source_fetch_offset=one.last_source_fetch_offset,
+            lag_is_lower_bound=one.lag_is_lower_bound,
         )
         for one in mirror.mirror_lags
     ]

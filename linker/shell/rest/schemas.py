@@ -154,11 +154,13 @@ class LinkConfigDataList(BaseModel):
 
 
 class MirrorLagData(BaseModel):
-    """`lag` in records; -1 is unknown."""
+    """`lag` in records; -1 is unknown. `lag_is_lower_bound`, ours: nothing is heard of the source's partition now, and
+    it may have more."""
 
     partition: int
     lag: int
     last_source_fetch_offset: int
+    lag_is_lower_bound: bool
 
 
 class MirrorTransitionData(BaseModel):

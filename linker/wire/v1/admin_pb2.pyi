@@ -168,7 +168,7 @@ class Task(_message.Message):
     def __init__(self, name: _Optional[str] = ..., state: _Optional[str] = ..., error: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class LinkDescription(_message.Message):
-    __slots__ = ("link_name", "link_id", "source_cluster_id", "link_state", "link_error", "link_error_message", "topic_names", "category_counts", "tasks", "created_at_ms", "hint", "link_mode", "destination_cluster_id", "secret", "lag", "lag_bytes", "lag_ms")
+    __slots__ = ("link_name", "link_id", "source_cluster_id", "link_state", "link_error", "link_error_message", "topic_names", "category_counts", "tasks", "created_at_ms", "hint", "link_mode", "destination_cluster_id", "secret", "lag", "lag_bytes", "lag_ms", "lag_is_lower_bound")
     class CategoryCountsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -193,6 +193,7 @@ class LinkDescription(_message.Message):
     LAG_FIELD_NUMBER: _ClassVar[int]
     LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
     LAG_MS_FIELD_NUMBER: _ClassVar[int]
+    LAG_IS_LOWER_BOUND_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     link_id: str
     source_cluster_id: str
@@ -210,7 +211,8 @@ class LinkDescription(_message.Message):
     lag: int
     lag_bytes: int
     lag_ms: int
-    def __init__(self, link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., source_cluster_id: _Optional[str] = ..., link_state: _Optional[str] = ..., link_error: _Optional[str] = ..., link_error_message: _Optional[str] = ..., topic_names: _Optional[_Iterable[str]] = ..., category_counts: _Optional[_Mapping[str, int]] = ..., tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., created_at_ms: _Optional[int] = ..., hint: _Optional[str] = ..., link_mode: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ..., secret: _Optional[str] = ..., lag: _Optional[int] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ...) -> None: ...
+    lag_is_lower_bound: bool
+    def __init__(self, link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., source_cluster_id: _Optional[str] = ..., link_state: _Optional[str] = ..., link_error: _Optional[str] = ..., link_error_message: _Optional[str] = ..., topic_names: _Optional[_Iterable[str]] = ..., category_counts: _Optional[_Mapping[str, int]] = ..., tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., created_at_ms: _Optional[int] = ..., hint: _Optional[str] = ..., link_mode: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ..., secret: _Optional[str] = ..., lag: _Optional[int] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ..., lag_is_lower_bound: _Optional[bool] = ...) -> None: ...
 
 class LinkReply(_message.Message):
     __slots__ = ("error", "link")
@@ -247,7 +249,7 @@ class ConfigsReply(_message.Message):
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., configs: _Optional[_Iterable[_Union[Config, _Mapping]]] = ...) -> None: ...
 
 class MirrorLag(_message.Message):
-    __slots__ = ("partition", "lag", "lag_ms", "last_source_fetch_offset", "local_log_end_offset", "local_log_start_offset", "time_since_last_fetch_ms", "partition_state", "lag_bytes", "origin_lag_ms")
+    __slots__ = ("partition", "lag", "lag_ms", "last_source_fetch_offset", "local_log_end_offset", "local_log_start_offset", "time_since_last_fetch_ms", "partition_state", "lag_bytes", "origin_lag_ms", "lag_is_lower_bound", "origin_lag", "origin_lag_bytes", "origin_lag_is_lower_bound")
     PARTITION_FIELD_NUMBER: _ClassVar[int]
     LAG_FIELD_NUMBER: _ClassVar[int]
     LAG_MS_FIELD_NUMBER: _ClassVar[int]
@@ -258,6 +260,10 @@ class MirrorLag(_message.Message):
     PARTITION_STATE_FIELD_NUMBER: _ClassVar[int]
     LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_LAG_MS_FIELD_NUMBER: _ClassVar[int]
+    LAG_IS_LOWER_BOUND_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_LAG_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_LAG_IS_LOWER_BOUND_FIELD_NUMBER: _ClassVar[int]
     partition: int
     lag: int
     lag_ms: int
@@ -268,7 +274,11 @@ class MirrorLag(_message.Message):
     partition_state: str
     lag_bytes: int
     origin_lag_ms: int
-    def __init__(self, partition: _Optional[int] = ..., lag: _Optional[int] = ..., lag_ms: _Optional[int] = ..., last_source_fetch_offset: _Optional[int] = ..., local_log_end_offset: _Optional[int] = ..., local_log_start_offset: _Optional[int] = ..., time_since_last_fetch_ms: _Optional[int] = ..., partition_state: _Optional[str] = ..., lag_bytes: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ...) -> None: ...
+    lag_is_lower_bound: bool
+    origin_lag: int
+    origin_lag_bytes: int
+    origin_lag_is_lower_bound: bool
+    def __init__(self, partition: _Optional[int] = ..., lag: _Optional[int] = ..., lag_ms: _Optional[int] = ..., last_source_fetch_offset: _Optional[int] = ..., local_log_end_offset: _Optional[int] = ..., local_log_start_offset: _Optional[int] = ..., time_since_last_fetch_ms: _Optional[int] = ..., partition_state: _Optional[str] = ..., lag_bytes: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ..., lag_is_lower_bound: _Optional[bool] = ..., origin_lag: _Optional[int] = ..., origin_lag_bytes: _Optional[int] = ..., origin_lag_is_lower_bound: _Optional[bool] = ...) -> None: ...
 
 class CutPartition(_message.Message):
     __slots__ = ("partition", "offset", "source_high_watermark", "source_clock_ms", "missing", "leader_epoch")
@@ -407,7 +417,7 @@ class TransitionError(_message.Message):
     def __init__(self, at_ms: _Optional[int] = ..., code: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class MirrorDescription(_message.Message):
-    __slots__ = ("link_name", "mirror_topic", "source_topic", "mirror_status", "mirror_topic_error", "reason", "state_time_ms", "num_partitions", "generation", "mirror_lags", "holes", "cut", "state_transition_errors", "source_topic_id", "hint", "restored_partitions", "lag", "lag_bytes", "lag_ms", "origin_lag_ms", "transition")
+    __slots__ = ("link_name", "mirror_topic", "source_topic", "mirror_status", "mirror_topic_error", "reason", "state_time_ms", "num_partitions", "generation", "mirror_lags", "holes", "cut", "state_transition_errors", "source_topic_id", "hint", "restored_partitions", "lag", "lag_bytes", "lag_ms", "origin_lag_ms", "lag_is_lower_bound", "origin_lag", "origin_lag_bytes", "origin_lag_is_lower_bound", "transition")
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     MIRROR_TOPIC_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOPIC_FIELD_NUMBER: _ClassVar[int]
@@ -428,6 +438,10 @@ class MirrorDescription(_message.Message):
     LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
     LAG_MS_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_LAG_MS_FIELD_NUMBER: _ClassVar[int]
+    LAG_IS_LOWER_BOUND_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_LAG_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_LAG_IS_LOWER_BOUND_FIELD_NUMBER: _ClassVar[int]
     TRANSITION_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     mirror_topic: str
@@ -449,8 +463,12 @@ class MirrorDescription(_message.Message):
     lag_bytes: int
     lag_ms: int
     origin_lag_ms: int
+    lag_is_lower_bound: bool
+    origin_lag: int
+    origin_lag_bytes: int
+    origin_lag_is_lower_bound: bool
     transition: Transition
-    def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., mirror_status: _Optional[str] = ..., mirror_topic_error: _Optional[str] = ..., reason: _Optional[str] = ..., state_time_ms: _Optional[int] = ..., num_partitions: _Optional[int] = ..., generation: _Optional[int] = ..., mirror_lags: _Optional[_Iterable[_Union[MirrorLag, _Mapping]]] = ..., holes: _Optional[_Iterable[_Union[Hole, _Mapping]]] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ..., state_transition_errors: _Optional[_Iterable[_Union[TransitionError, _Mapping]]] = ..., source_topic_id: _Optional[str] = ..., hint: _Optional[str] = ..., restored_partitions: _Optional[_Iterable[_Union[RestoredPartition, _Mapping]]] = ..., lag: _Optional[int] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ..., transition: _Optional[_Union[Transition, _Mapping]] = ...) -> None: ...
+    def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., mirror_status: _Optional[str] = ..., mirror_topic_error: _Optional[str] = ..., reason: _Optional[str] = ..., state_time_ms: _Optional[int] = ..., num_partitions: _Optional[int] = ..., generation: _Optional[int] = ..., mirror_lags: _Optional[_Iterable[_Union[MirrorLag, _Mapping]]] = ..., holes: _Optional[_Iterable[_Union[Hole, _Mapping]]] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ..., state_transition_errors: _Optional[_Iterable[_Union[TransitionError, _Mapping]]] = ..., source_topic_id: _Optional[str] = ..., hint: _Optional[str] = ..., restored_partitions: _Optional[_Iterable[_Union[RestoredPartition, _Mapping]]] = ..., lag: _Optional[int] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ..., lag_is_lower_bound: _Optional[bool] = ..., origin_lag: _Optional[int] = ..., origin_lag_bytes: _Optional[int] = ..., origin_lag_is_lower_bound: _Optional[bool] = ..., transition: _Optional[_Union[Transition, _Mapping]] = ...) -> None: ...
 
 class Transition(_message.Message):
     __slots__ = ("verb", "step", "since_ms", "waits_for", "can_be_cancelled", "gives_up_at_ms", "asked_by", "reason")

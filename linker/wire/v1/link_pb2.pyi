@@ -267,7 +267,7 @@ class EpochStart(_message.Message):
     def __init__(self, leader_epoch: _Optional[int] = ..., offset: _Optional[int] = ...) -> None: ...
 
 class Subscribe(_message.Message):
-    __slots__ = ("subscription", "topic", "partition", "topic_id", "offset", "lineage", "from_latest", "leader_epoch", "weight", "segment_base", "segment_bytes", "from_timestamp")
+    __slots__ = ("subscription", "topic", "partition", "topic_id", "offset", "lineage", "from_latest", "leader_epoch", "weight", "segment_base", "segment_bytes", "from_timestamp", "is_watched")
     SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
     TOPIC_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
@@ -280,6 +280,7 @@ class Subscribe(_message.Message):
     SEGMENT_BASE_FIELD_NUMBER: _ClassVar[int]
     SEGMENT_BYTES_FIELD_NUMBER: _ClassVar[int]
     FROM_TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    IS_WATCHED_FIELD_NUMBER: _ClassVar[int]
     subscription: int
     topic: str
     partition: int
@@ -292,7 +293,8 @@ class Subscribe(_message.Message):
     segment_base: int
     segment_bytes: int
     from_timestamp: int
-    def __init__(self, subscription: _Optional[int] = ..., topic: _Optional[str] = ..., partition: _Optional[int] = ..., topic_id: _Optional[bytes] = ..., offset: _Optional[int] = ..., lineage: _Optional[_Iterable[_Union[EpochStart, _Mapping]]] = ..., from_latest: _Optional[bool] = ..., leader_epoch: _Optional[int] = ..., weight: _Optional[int] = ..., segment_base: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., from_timestamp: _Optional[int] = ...) -> None: ...
+    is_watched: bool
+    def __init__(self, subscription: _Optional[int] = ..., topic: _Optional[str] = ..., partition: _Optional[int] = ..., topic_id: _Optional[bytes] = ..., offset: _Optional[int] = ..., lineage: _Optional[_Iterable[_Union[EpochStart, _Mapping]]] = ..., from_latest: _Optional[bool] = ..., leader_epoch: _Optional[int] = ..., weight: _Optional[int] = ..., segment_base: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., from_timestamp: _Optional[int] = ..., is_watched: _Optional[bool] = ...) -> None: ...
 
 class Unsubscribe(_message.Message):
     __slots__ = ("subscription",)
@@ -301,7 +303,7 @@ class Unsubscribe(_message.Message):
     def __init__(self, subscription: _Optional[int] = ...) -> None: ...
 
 class Standing(_message.Message):
-    __slots__ = ("log_start_offset", "high_watermark", "last_stable_offset", "bytes_ahead", "origin_lag_ms", "complete_from", "markers_from", "markers_removed_at")
+    __slots__ = ("log_start_offset", "high_watermark", "last_stable_offset", "bytes_ahead", "origin_lag_ms", "complete_from", "markers_from", "markers_removed_at", "origin_lag", "origin_lag_bytes", "origin_lag_is_lower_bound")
     LOG_START_OFFSET_FIELD_NUMBER: _ClassVar[int]
     HIGH_WATERMARK_FIELD_NUMBER: _ClassVar[int]
     LAST_STABLE_OFFSET_FIELD_NUMBER: _ClassVar[int]
@@ -310,6 +312,9 @@ class Standing(_message.Message):
     COMPLETE_FROM_FIELD_NUMBER: _ClassVar[int]
     MARKERS_FROM_FIELD_NUMBER: _ClassVar[int]
     MARKERS_REMOVED_AT_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_LAG_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_LAG_IS_LOWER_BOUND_FIELD_NUMBER: _ClassVar[int]
     log_start_offset: int
     high_watermark: int
     last_stable_offset: int
@@ -318,7 +323,10 @@ class Standing(_message.Message):
     complete_from: int
     markers_from: int
     markers_removed_at: int
-    def __init__(self, log_start_offset: _Optional[int] = ..., high_watermark: _Optional[int] = ..., last_stable_offset: _Optional[int] = ..., bytes_ahead: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ..., complete_from: _Optional[int] = ..., markers_from: _Optional[int] = ..., markers_removed_at: _Optional[int] = ...) -> None: ...
+    origin_lag: int
+    origin_lag_bytes: int
+    origin_lag_is_lower_bound: bool
+    def __init__(self, log_start_offset: _Optional[int] = ..., high_watermark: _Optional[int] = ..., last_stable_offset: _Optional[int] = ..., bytes_ahead: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ..., complete_from: _Optional[int] = ..., markers_from: _Optional[int] = ..., markers_removed_at: _Optional[int] = ..., origin_lag: _Optional[int] = ..., origin_lag_bytes: _Optional[int] = ..., origin_lag_is_lower_bound: _Optional[bool] = ...) -> None: ...
 
 class Agreed(_message.Message):
     __slots__ = ("subscription", "start_offset", "leader_epoch", "standing", "clock", "skipped_bytes", "began_at")

@@ -57,6 +57,41 @@ def test_lag_is_told_in_records_and_time_and_holes_by_offsets(tmp_path: Path) ->
     assert link_states(found) == {"active": 1}
 
 
+def test_each_name_of_a_lag_has_the_number_of_records_bytes_and_milliseconds(
+    tmp_path: Path,
+) -> None:
+    world = mirrored()
+    pause = ChangeMirrors(verb="pause", link="west-east", topics=("orders",))
+    world.destination.ask(pause)
+    world.run(100)
+    before = len(world.source.log("orders", 0))
+    for _ in range(3):
+        clients.send(world.source, "orders", 0, b"d")
+    clients.send(world.source, "orders", 1, b"e")
+    world.run(60_000)
+    found = scraped(world.destination, tmp_path)
+
+    def of_first(name: str) -> float:
+        return found[name][("link_name", "west-east"), ("partition", "0"), ("topic", "orders")]
+
+    (most,) = found["kafka_server_link_clusterlinkfetchermanager_maxlag"].items()
+    assert most == ((("clientId", "ClusterLink"), ("link_name", "west-east")), 3)
+    size = len(world.source.log("orders", 0)) - before
+    for name in ("causeway_mirror_lag", "causeway_mirror_origin_lag"):
+        assert of_first(f"{name}_records") == 3
+        assert of_first(f"{name}_bytes") == size > 0
+        assert of_first(f"{name}_milliseconds") >= 60_000
+    assert sorted(found["causeway_mirror_lag_records"].values()) == [1, 3]
+    assert of_first("causeway_mirror_lag_is_lower_bound") == 0
+    world.mute = True
+    world.reachable = False
+    world.cut()
+    world.run(1_000)
+    found = scraped(world.destination, tmp_path)
+    assert of_first("causeway_mirror_lag_is_lower_bound") == 1
+    assert of_first("causeway_mirror_lag_records") == 3
+
+
 def test_states_of_links_and_mirrors_are_counted(tmp_path: Path) -> None:
     world = mirrored()
     paused = AlterLinkConfigs(name="west-east", sets={"cluster.link.paused": "true"}, deletes=())

@@ -9,7 +9,8 @@ PARTITION = MirrorPartitionStatus(
     index=1, leader_epoch=2, log_start_offset=3, log_end_offset=9, high_watermark=8, last_epoch=2,
     source_high_watermark=11, source_clock=12, lag_ms=13, since_received_ms=14, is_running=True,
     is_caught_up=True, is_drained=True, trouble="why", common_offset=7, is_following=True, is_unreached=True,
-    lag_bytes=15, origin_lag_ms=16, source_began_at=4,
+    lag_bytes=15, origin_lag_ms=16, source_began_at=4, is_lower_bound=True, origin_lag=17,
+    origin_lag_bytes=18, is_origin_lower_bound=True,
 )  # fmt: skip
 MIRROR = MirrorStatus(
     "orders",

@@ -12,7 +12,8 @@ from linker.control.source_connection import SourceConnection
 from linker.data.byte_rate import ByteRate
 from linker.errors import LinkError
 from linker.events import CloseStream, Dial
-from linker.frames import Chunk, Credit, OffsetBounds, Welcome
+from linker.frames import Chunk, Credit, Welcome
+from linker.offset_bounds import OffsetBounds
 from linker.records.link_state import LinkRecord
 from linker.region_client import RegionClient
 

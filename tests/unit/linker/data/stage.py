@@ -21,7 +21,8 @@ from linker.data.destination_stream import DestinationStream
 from linker.data.replicator import PartitionReplicator
 from linker.errors import MirrorError
 from linker.events import Send
-from linker.frames import Agreed, Chunk, OffsetBounds
+from linker.frames import Agreed, Chunk
+from linker.offset_bounds import OffsetBounds
 from linker.records.hole_ledger import Hole
 from linker.region_client import RegionClient
 

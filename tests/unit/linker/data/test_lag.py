@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.data.lag import MOMENTS_MAX, MirrorLag, SourceClock
-from linker.frames import OffsetBounds
+from linker.offset_bounds import BehindOrigin, OffsetBounds
 
 STEPS = st.lists(
     st.tuples(st.integers(0, 300), st.integers(0, 5), st.integers(0, 5), st.booleans()), max_size=60
@@ -22,11 +22,15 @@ def hear(
     origin_lag_ms: int = -1,
 ) -> None:
     """A chunk or beacon: None says that nothing changed."""
-    before = clock.clock
     clock.update(source, here)
     if high_watermark is not None:
-        bounds = OffsetBounds(0, high_watermark, high_watermark, bytes_ahead, origin_lag_ms)
-        lag.source_at(source, bounds, before)
+        origin = BehindOrigin(origin_lag_ms)
+        bounds = OffsetBounds(0, high_watermark, high_watermark, bytes_ahead, origin)
+        lag.source_at(source, bounds, clock)
+
+
+def behind_origin(lag: MirrorLag, now: int) -> int:
+    return lag.behind_origin(0, now).milliseconds
 
 
 @given(STEPS, st.integers(-10_000, 10_000))
@@ -47,9 +51,9 @@ def test_the_lag_is_the_age_of_the_newest_moment_that_is_held(
         assert lag.records(held) == end - held
         assert lag.caught_up == (held == end)
         if whole:
-            assert lag.milliseconds(clock, now) == now + skew - max(whole)
+            assert lag.milliseconds(now) == now + skew - max(whole)
         else:
-            assert lag.milliseconds(clock, now) == -1
+            assert lag.milliseconds(now) == -1
 
 
 def test_an_idle_topic_ages_only_since_the_last_word_of_the_source() -> None:
@@ -58,19 +62,19 @@ def test_an_idle_topic_ages_only_since_the_last_word_of_the_source() -> None:
     lag.mirror_at(7)
     for beacon in range(1, 100):
         hear(lag, clock, None, source=500 + 500 * beacon, here=1_000 + 500 * beacon)
-    assert lag.milliseconds(clock, 1_000 + 500 * 99 + 20) == 20
+    assert lag.milliseconds(1_000 + 500 * 99 + 20) == 20
 
 
 def test_a_silent_source_makes_the_lag_grow() -> None:
     lag, clock = MirrorLag(), SourceClock()
     hear(lag, clock, 7, source=500, here=1_000)
     lag.mirror_at(7)
-    assert lag.milliseconds(clock, 61_000) == 60_000
+    assert lag.milliseconds(61_000) == 60_000
 
 
 def test_without_a_word_of_the_source_nothing_is_known() -> None:
     assert MirrorLag().records(5) == -1
-    assert MirrorLag().milliseconds(SourceClock(), 9) == -1
+    assert MirrorLag().milliseconds(9) == -1
     assert not MirrorLag().caught_up
 
 
@@ -81,10 +85,10 @@ def test_moments_are_bounded_and_the_lag_never_reads_too_small() -> None:
     now = 10 * MOMENTS_MAX - 1
     for held in range(0, now, 100):
         lag.mirror_at(held)
-        found = lag.milliseconds(clock, now)
+        found = lag.milliseconds(now)
         assert found == -1 or found >= now - held + 1
     lag.mirror_at(now + 1)
-    assert lag.milliseconds(clock, now) == 0
+    assert lag.milliseconds(now) == 0
 
 
 def test_a_source_that_comes_back_with_less_is_believed() -> None:
@@ -119,16 +123,44 @@ def test_the_lag_behind_the_origin_is_the_sources_own_and_the_age_of_what_is_hel
     lag, clock = MirrorLag(), SourceClock()
     hear(lag, clock, 5, source=100, here=1_000, origin_lag_ms=40)
     lag.mirror_at(5)
-    assert lag.origin_milliseconds(clock, 1_000) == 40
+    assert behind_origin(lag, 1_000) == 40
     hear(lag, clock, 9, source=200, here=1_100, origin_lag_ms=10)
     lag.mirror_at(7)
-    assert lag.milliseconds(clock, 1_100) == 100
-    assert lag.origin_milliseconds(clock, 1_100) == 140, "what is held is of the time before"
+    assert lag.milliseconds(1_100) == 100
+    assert behind_origin(lag, 1_100) == 140, "what is held is of the time before"
     lag.mirror_at(9)
-    assert lag.origin_milliseconds(clock, 1_100) == 10
+    assert behind_origin(lag, 1_100) == 10
     hear(lag, clock, 9, source=5_200, here=6_100, origin_lag_ms=5_000)
     lag.mirror_at(9)
-    assert lag.origin_milliseconds(clock, 6_100) == 5_000, "nothing new comes to the source itself"
+    assert behind_origin(lag, 6_100) == 5_000, "nothing new comes to the source itself"
     hear(lag, clock, 9, source=5_300, here=6_200, origin_lag_ms=-1)
     lag.mirror_at(9)
-    assert lag.origin_milliseconds(clock, 6_200) == -1
+    assert behind_origin(lag, 6_200) == -1
+
+
+def test_behind_the_origin_records_and_bytes_are_the_sources_own_and_what_it_lacks_itself() -> None:
+    lag, clock = MirrorLag(), SourceClock()
+    clock.update(1, 1)
+    lag.source_at(1, OffsetBounds(0, 10, 10, 700, BehindOrigin(5, 3, 200)), clock)
+    assert lag.behind_origin(6, 1)[1:] == (4 + 3, 700 + 200, False)
+    clock.update(2, 2)
+    lag.source_at(
+        2, OffsetBounds(0, 10, 10, 700, BehindOrigin(5, 3, -1, is_lower_bound=True)), clock
+    )
+    assert lag.behind_origin(6, 2)[1:] == (4 + 3, -1, True)
+
+
+def test_where_nobody_tells_any_more_the_clock_stands_still_and_the_rest_is_a_lower_bound() -> None:
+    lag, clock = MirrorLag(), SourceClock()
+    assert not lag.is_lower_bound, "it is unknown"
+    hear(lag, clock, 7, source=500, here=1_000)
+    lag.mirror_at(7)
+    lag.freeze()
+    hear(lag, clock, None, source=60_500, here=61_000)  # of another partition
+    assert (lag.records(7), lag.is_lower_bound) == (0, True)
+    assert (lag.milliseconds(61_000), lag.since_told(61_000), lag.moment()) == (60_000, 60_000, 500)
+    hear(lag, clock, 9, source=61_500, here=62_000)
+    assert (lag.records(7), lag.is_lower_bound) == (2, False)
+    assert lag.milliseconds(62_000) == 61_000, "what was between is not known to be held"
+    lag.mirror_at(9)
+    assert (lag.milliseconds(62_000), lag.moment()) == (0, 61_500)

@@ -23,13 +23,8 @@ from linker.events import (
     StreamDialed,
     StreamLost,
 )
-from linker.frames import (
-    Chunk,
-    Hello,
-    OffsetBounds,
-    TopicState,
-    Welcome,
-)
+from linker.frames import Chunk, Hello, TopicState, Welcome
+from linker.offset_bounds import OffsetBounds
 from linker.shell.admin_server import AdminServer
 from linker.shell.administrator import Administrator
 from linker.shell.client import Dialer

@@ -7,7 +7,8 @@ import cramjam
 import pytest
 
 from brokers.records.builder import NewRecord, build_batch
-from linker.frames import Chunk, OffsetBounds
+from linker.frames import Chunk
+from linker.offset_bounds import OffsetBounds
 from linker.wire import frames
 from linker.wire.compression import compressed, expanded
 from linker.wire.limits import FrameError

@@ -10,7 +10,8 @@ from brokers.ids import OffsetAndMetadata, TopicPartition
 from linker import frames, hold_frames
 from linker.errors import MirrorError
 from linker.filters import Filter, Pattern
-from linker.frames import Chunk, OffsetBounds
+from linker.frames import Chunk
+from linker.offset_bounds import BehindOrigin, OffsetBounds, SegmentPosition
 from linker.protocol_versions import ProtocolVersions
 from linker.wire.frames import FrameError, decode, encode
 from linker.wire.limits import PARTITIONS_MAX
@@ -23,7 +24,10 @@ EPOCHS = st.integers(-1, 2**30)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 UINT = st.integers(0, 2**64 - 1)
 TOPIC_IDS = st.binary(min_size=16, max_size=16)
-STANDINGS = st.builds(OffsetBounds, *(OFFSETS for _ in OffsetBounds._fields))
+ORIGINS = st.builds(BehindOrigin, OFFSETS, OFFSETS, OFFSETS, st.booleans())
+STANDINGS = st.builds(
+    OffsetBounds, *(ORIGINS if name == "origin" else OFFSETS for name in OffsetBounds._fields)
+)
 COUNTS = st.integers(0, PARTITIONS_MAX - 1)
 PARTITIONS = st.builds(TopicPartition, TEXT, COUNTS)
 COMMITS = st.builds(OffsetAndMetadata, OFFSETS, INT32, TEXT, SIGNED)
@@ -108,7 +112,8 @@ OTHERS = st.one_of(
         st.integers(-1, 2**31 - 1),
         st.just(-1) | OFFSETS,
         st.integers(1, 100),
-        st.builds(frames.SegmentPosition, OFFSETS, OFFSETS),
+        st.builds(SegmentPosition, OFFSETS, OFFSETS),
+        st.booleans(),
     ),
     st.builds(frames.Unsubscribe, UINT),
     st.builds(

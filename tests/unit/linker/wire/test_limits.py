@@ -8,7 +8,8 @@ from brokers.ids import OffsetAndMetadata, TopicPartition
 from linker import frames
 from linker.errors import MirrorError
 from linker.filters import FILTERS_MAX, Filter, parse_filters
-from linker.frames import TOPICS_MAX, OffsetBounds
+from linker.frames import TOPICS_MAX
+from linker.offset_bounds import OffsetBounds
 from linker.wire import administration
 from linker.wire.frames import decode, encode
 from linker.wire.limits import (

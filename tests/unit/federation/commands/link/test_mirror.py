@@ -57,6 +57,27 @@ def test_list_shows_the_largest_lag(region: RegionDouble) -> None:
     assert region.asked[-1][1].mirror_status == "active"
 
 
+def test_a_lag_that_may_be_more_is_shown_as_at_least_so_much(region: RegionDouble) -> None:
+    numbers = {"lag": 4, "lag_bytes": 90, "lag_ms": 7_000}
+    origin = {"origin_lag": 6, "origin_lag_bytes": -1, "origin_lag_ms": 8_000}
+    exact = mirror("PAUSED", **numbers, **origin)
+    region.replies["DescribeMirror"] = [exact]
+    output = " ".join(region.run("mirror", "describe", "orders").output.split())
+    assert "lag 4 records, 90 bytes, 7000 ms;" in output
+    assert "behind the origin 6 records, unknown bytes, 8000 ms" in output
+    bounds = {"lag_is_lower_bound": True, "origin_lag_is_lower_bound": True}
+    described = mirror("PAUSED", **numbers, **origin, **bounds)
+    described.mirror.mirror_lags[0].lag_is_lower_bound = True
+    region.replies["DescribeMirror"] = [described]
+    output = " ".join(region.run("mirror", "describe", "orders").output.split())
+    assert "lag at least 4 records, at least 90 bytes, 7000 ms;" in output
+    assert "behind the origin at least 6 records, unknown bytes, 8000 ms" in output
+    found = json.loads(region.run("mirror", "describe", "orders", "--json").stdout)
+    assert found["lag_is_lower_bound"] and found["mirror_lags"][0]["lag_is_lower_bound"]
+    region.replies["ListMirrors"] = [pb.MirrorsReply(mirrors=[described.mirror])]
+    assert "least" in region.run("mirror", "list").output
+
+
 def test_describe_shows_holes_the_cut_and_what_went_wrong(region: RegionDouble) -> None:
     hole = pb.Hole(
         topic="orders", partition=0, from_offset=2, to_offset=4, cause="SOURCE_LOG_START"
