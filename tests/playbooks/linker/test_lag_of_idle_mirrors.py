@@ -19,7 +19,7 @@ from linker.records.mirror_record import CutPartition
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_compacted import Negotiating
-from tests.playbooks.linker.world import Host, World, caught_up, linked
+from tests.playbooks.linker.world import Host, Unlucky, World, caught_up, linked
 
 MINUTE = 60_000
 BEACON_MS = 500
@@ -196,6 +196,24 @@ def test_a_source_of_an_earlier_release_does_not_tell_and_the_lag_is_a_lower_bou
     assert (found.lag, found.is_lower_bound) == (0, True)
     assert min(found.lag_ms, foretold(world).known_ms) >= MINUTE
     assert failed_over(world).source_clock <= at
+
+
+def test_what_a_mirror_lacks_of_a_source_with_another_history_is_a_lower_bound() -> None:
+    """Not all that it holds is the source's, so its end says nothing of what it lacks."""
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world)
+    clients.send(world.source, "orders", 0, b"a", b"b")
+    world.run_until(lambda: lag(world.destination).log_end_offset == 2)
+    world.source.stop()
+    world.source.files.crash(Unlucky())
+    world.source.start()
+    assert clients.send(world.source, "orders", 0, b"other") == (0, 0)
+    world.run_until(lambda: world.destination.mirror("orders").shown is MirrorState.FAILED, 600_000)
+    produce(world, 5)
+    world.run(MINUTE)
+    assert lag(world.destination).is_lower_bound
+    assert min(lag(world.destination).lag_ms, foretold(world).known_ms) >= MINUTE
 
 
 def test_the_lag_of_a_topic_and_of_a_link_is_that_of_all_partitions() -> None:
