@@ -103,9 +103,9 @@ def test_mirrors(region: Region) -> None:
     assert rows([mirror], *names, "mirror_topic_name", "source_topic_name") == rows(
         [told], *names, "mirror_topic", "source_topic"
     )
-    lag = ("partition", "lag", "last_source_fetch_offset")
+    lag = ("partition", "lag", "last_source_fetch_offset", "lag_is_lower_bound")
     assert rows(mirror["mirror_lags"], *lag) == rows(told["mirror_lags"], *lag)
-    assert rows(told["mirror_lags"], *lag) == [(index, 0, 10) for index in range(PARTITIONS)]
+    assert rows(told["mirror_lags"], *lag) == [(index, 0, 10, False) for index in range(PARTITIONS)]
     for status, count in (("PAUSED", 1), ("ACTIVE", 0)):
         at_command_line = region.at_command_line("mirror", "list", "--mirror-status", status)
         request = pb.ListMirrorsRequest(mirror_status=status)

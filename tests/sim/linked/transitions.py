@@ -46,9 +46,20 @@ class TransitionOperator(CancellingOperator):
         """No preparation."""
 
     async def pause_and_resume(self) -> None:
-        for verb, state in (("pause", MirrorState.PAUSED), ("resume", MirrorState.ACTIVE)):
-            while await self.describe() is not state:
-                await self._ask(ChangeMirrors(verb=verb, link=self.link, topics=(TOPIC,)))
+        """Between the two, what the mirror lacks becomes known exactly, whoever leads by then."""
+        await self._change("pause", MirrorState.PAUSED)
+        while not self._lag_is_exact:
+            await self.describe()
+        await self._change("resume", MirrorState.ACTIVE)
+
+    async def _change(self, verb: str, state: MirrorState) -> None:
+        while await self.describe() is not state:
+            await self._ask(ChangeMirrors(verb=verb, link=self.link, topics=(TOPIC,)))
+
+    @property
+    def _lag_is_exact(self) -> bool:
+        lags = self.mirror.lags if self.mirror is not None else ()
+        return all(one.lag >= 0 and not one.is_lower_bound for one in lags)
 
     async def promote(self) -> None:
         await self.end("promote")
