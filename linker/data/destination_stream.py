@@ -44,9 +44,7 @@ class DestinationStream:
         self.window = CreditWindow(self.sender, 0, rate)
         self._rate = rate
         self.clock = SourceClock()
-        self.beacon_clock = (
-            SourceClock()
-        )  # in beacons alone, which tell of all partitions that are watched
+        self.beacon_clock = SourceClock()  # in beacons alone: those tell of all that is watched
         self.is_open = False
         self.version = SPOKEN.newest  # of the protocol, once it is open
         self._window_bytes, self._budget = window_bytes, budget
