@@ -56,7 +56,7 @@ def _stormy(**changes: Any) -> Adjust:
         "latency_ms": 10,
         "duration_ms": 9_000,
     }
-    return lambda scenario: scenario.alone().everywhere(**(settled | changes))
+    return lambda scenario: scenario.alone().unlimited().everywhere(**(settled | changes))
 
 
 class _View:

@@ -50,7 +50,7 @@ class LinkedRun:
         ending: str = "",
     ) -> None:
         self.world = World(seed, show)
-        self.scenario = adjust(drawn(self.world.rng("weather")))
+        self.scenario = adjust(drawn(self.world.rng("weather"))).in_effect()
         self.ending = ending or self.scenario.ending
         self.world.note("scenario", self.scenario.describe())
         self.federation = LinkedFederation(

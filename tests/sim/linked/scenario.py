@@ -22,7 +22,7 @@ SHAPES = (
 )
 FREQUENCIES = (12, 6, 5, 2, 4, 1, 1)
 RECORDS_MAX = 50
-SHORT, LONG = 60, 6_000  # bytes of a value: some of them fill the smallest window
+LONG = 6_000  # bytes of a value: some of them fill the smallest window
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,24 @@ class LinkedScenario:
         return replace(self.pair(), wan=Wan())
 
     def unlimited(self) -> "LinkedScenario":
-        """As fast as the network is, with short records."""
-        return replace(self.everywhere(filling_max=SHORT, records_max=1 << 62), rate=0)
+        """As fast as the network is."""
+        return replace(self, rate=0)
+
+    def in_effect(self) -> "LinkedScenario":
+        """With a limit, what is written comes to an end, since a mirror that has to catch up never does where more is
+        written than its link carries. A segment takes any batch: one that is longer is refused."""
+        if not self.rate:
+            return self
+        regions = {
+            name: replace(
+                each,
+                filling_max=LONG,
+                records_max=RECORDS_MAX,
+                segment_bytes=max(each.segment_bytes, 5 * LONG),
+            )
+            for name, each in self.regions.items()
+        }
+        return replace(self, regions=regions)
 
     def describe(self) -> str:
         shapes = "/".join(str(each.shape) for each in self.regions.values())
@@ -107,8 +123,6 @@ def drawn(rng: Random) -> LinkedScenario:
     source_dials = rng.random() < 0.4
     regions = {name: of_region(name, scenario, rng) for name in names}
     rate = rng.choice((0, 0, 8_000, 40_000))
-    if rate:
-        regions = {name: with_long_records(each) for name, each in regions.items()}
     return LinkedScenario(regions, topology, wan, ending, source_dials, rate)
 
 
@@ -125,13 +139,6 @@ def of_region(name: str, scenario: RegionScenario, rng: Random) -> RegionScenari
         min_insync=min_insync,
         wipe_mean_ms=scenario.wipe_mean_ms if min_insync > 1 and shape.controllers > 1 else 0,
     )
-
-
-def with_long_records(scenario: RegionScenario) -> RegionScenario:
-    """A segment takes any batch of them: one that is longer than a segment is refused. They come to an end, since a
-    mirror that has to catch up never does where more is written than its link carries."""
-    segment_bytes = max(scenario.segment_bytes, 5 * LONG)
-    return replace(scenario, filling_max=LONG, records_max=RECORDS_MAX, segment_bytes=segment_bytes)
 
 
 def compacting_everywhere(seed: int) -> Callable[[LinkedScenario], LinkedScenario]:
