@@ -17,13 +17,21 @@ pytestmark = pytest.mark.process
 TIMEOUT_S = 20
 
 
-def _local(verb: str, directory: Path, *arguments: str) -> Any:
+# Those that ask Kafka's listeners, and those that ask the administration.
+ASKED = (("region", "describe"), ("topic", "list"), ("link", "list"), ("mirror", "list"))
+
+
+def _run(*arguments: str) -> Any:
     done = subprocess.run(
-        [sys.executable, "-m", "federation", "local", verb, "--dir", str(directory), "--json", *arguments],
+        [sys.executable, "-m", "federation", *arguments, "--json"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, (done.stdout, done.stderr)
     return json.loads(done.stdout)
+
+
+def _local(verb: str, directory: Path, *arguments: str) -> Any:
+    return _run("local", verb, "--dir", str(directory), *arguments)
 
 
 @pytest.fixture
@@ -52,6 +60,9 @@ def test_three_nodes_are_one_region_and_go_on_without_any_of_them(directory: Pat
         deadline = time.monotonic() + TIMEOUT_S
         while node["id"] in _leaders(others[0], "t").values():
             assert time.monotonic() < deadline
+        if node["id"] == 1:
+            for command in ASKED:
+                _run(*command, "--dir", str(directory), "--region", "west")
         told = _local("up", directory, "--region", "west", "--nodes", "3", "--racks", "a,b,c")
         node["pid"] = told["regions"][0]["nodes"][node["id"] - 1]["pid"]
     assert _local("down", directory)["killed"] == []

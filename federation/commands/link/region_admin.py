@@ -85,15 +85,11 @@ def _endpoint(bootstrap_server: str | None, directory: Path | None, name: str | 
     check_one_way(bootstrap_server, directory, name)
     if bootstrap_server is None:
         assert directory is not None and name is not None
-        return _local_endpoint(directory, name)
+        bootstrap_server = local_region(directory, name).bootstrap
     try:
         return find_endpoint(bootstrap_server)
     except DiscoveryError as error:
         raise Failure(str(error), hint=_START_HINT, exit_code=UNREACHABLE_EXIT) from error
-
-
-def _local_endpoint(directory: Path, name: str) -> str:
-    return local_region(directory, name).admin
 
 
 def settings(pairs: tuple[str, ...], path: Path | None) -> dict[str, str]:

@@ -2,16 +2,24 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import grpc
 from click.testing import CliRunner, Result
 
+from brokers.wire.messages.api_keys import ApiKey
+from brokers.wire.messages.cluster import DescribeClusterBroker, DescribeClusterResponse
+from brokers.wire.messages.configs import (
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+)
 from federation.cli import main
 from federation.local.layout import Federation, Region, save
 from linker.wire.administration import METHODS, SERVICE_PREFIX
+from tests.unit.federation.commands.broker_double import BrokerDouble, broker_double
 
 
 class RegionDouble(grpc.GenericRpcHandler):  # type: ignore[type-arg]
@@ -45,14 +53,30 @@ class RegionDouble(grpc.GenericRpcHandler):  # type: ignore[type-arg]
 
 @contextmanager
 def region_double(directory: Path) -> Iterator[RegionDouble]:
+    """A region whose first node does not answer."""
     double = RegionDouble(directory)
     server = grpc.server(ThreadPoolExecutor(1))
     server.add_generic_rpc_handlers((double,))
-    port = server.add_insecure_port("127.0.0.1:0")
-    region = Region(name="east", bootstrap="127.0.0.1:1", admin=f"127.0.0.1:{port}", nodes=())
-    save(directory, Federation((region,)))
-    server.start()
-    try:
-        yield double
-    finally:
-        server.stop(None).wait()
+    admin = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    with _second_node(admin) as second:
+        bootstrap = f"127.0.0.1:1,{second.bootstrap}"
+        region = Region(name="east", bootstrap=bootstrap, admin="127.0.0.1:1", nodes=())
+        save(directory, Federation((region,)))
+        server.start()
+        try:
+            yield double
+        finally:
+            server.stop(None).wait()
+
+
+def _second_node(admin: str) -> AbstractContextManager[BrokerDouble]:
+    """A broker that says where its administration listens."""
+    cluster = DescribeClusterResponse(brokers=[DescribeClusterBroker(broker_id=2)])
+    listener = DescribeConfigsResourceResult(name="admin.listener", value=admin)
+    configs = DescribeConfigsResponse(results=[DescribeConfigsResult(configs=[listener])])
+    return broker_double(
+        {
+            ApiKey.DESCRIBE_CLUSTER: (0, lambda _: cluster),
+            ApiKey.DESCRIBE_CONFIGS: (1, lambda _: configs),
+        }
+    )
