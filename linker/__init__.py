@@ -9,7 +9,8 @@ data) and P8 (every hole is in the ledger). It sees a region through `brokers.re
 - `offset_bounds`: how a partition stands at its source
 - `frames`, `hold_frames`: messages of the stream between two regions; `records/`: documents in the metadata log
 - `commands`: what operators ask; `answers`: what they are told
-- `coordinator_election`: which broker coordinates links; `region_client`: how links ask their own region
+- `coordinator_election`: which broker coordinates links; `region_client`: how links ask their own region;
+  `node_limits`: what the settings of a node allow them
 - `gathering`, `joint_proposals`: changes that are proposed together; `window_budget`: how far windows of streams grow
 - `sliced_work`: work that takes long, done in slices
 - `events`: the events and effects of the linker

@@ -60,11 +60,15 @@ class LinkConfigDef:
     immutable: bool = False
 
 
-# Of what does not exist yet: SASL, and ACLs.
-_UNSUPPORTED: Final = (
-    "sasl.mechanism", "sasl.jaas.config", "local.sasl.mechanism", "local.sasl.jaas.config", "acl.sync.ms",
-    "acl.filters",
+# Of what does not exist yet, with the value that asks for nothing.
+_SASL: Final = (
+    "sasl.mechanism", "sasl.jaas.config", "local.sasl.mechanism", "local.sasl.jaas.config",
 )  # fmt: skip
+_ACLS: Final = {"acl.sync.enable": "false", "acl.sync.ms": "5000", "acl.filters": ""}
+# Names that begin so have no value that could be given.
+_UNSUPPORTED_PREFIXES: Final = {
+    "ssl.": "TLS", "local.ssl.": "TLS", "sasl.": "SASL", "local.sasl.": "SASL",
+}  # fmt: skip
 _PROTOCOLS: Final = choice("PLAINTEXT", known=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
 
 # Of a link whose `link.mode` is SOURCE.
@@ -138,13 +142,13 @@ SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
     "request.timeout.ms": LinkConfigDef("30000", number(100)),
     "retry.backoff.ms": LinkConfigDef("100", number(1)),
     "num.cluster.link.fetchers": LinkConfigDef("1", number(1, 16)),
-    "io.max.bytes.per.second": LinkConfigDef("0", number(0, 2**53)),
+    "io.max.bytes.per.second": LinkConfigDef("0", number(0, 2**63 - 1)),
     "source.fencing.enable": LinkConfigDef("true", flag),
     "consumer.group.prefix.enable": LinkConfigDef("false", flag, True),
-    "acl.sync.enable": LinkConfigDef("false", only("false")),
     "auto.create.mirror.topics.enable": LinkConfigDef("false", flag),
     "auto.create.mirror.topics.filters": LinkConfigDef("", topic_filters),
-    **{name: LinkConfigDef("", only("")) for name in _UNSUPPORTED},
+    **{name: LinkConfigDef(default, only(default, "ACLs")) for name, default in _ACLS.items()},
+    **{name: LinkConfigDef("", only("", "SASL")) for name in _SASL},
 }
 
 
@@ -243,6 +247,11 @@ class LinkConfig:
         """Whether the source is told what was promoted or failed over, and is read-only then. Ours."""
         return bool(self._values["source.fencing.enable"])
 
+    def bytes_per_second(self, default: int) -> int:
+        """What each broker of the destination asks for at most; 0: no limit. `default` is that of the broker."""
+        is_given = "io.max.bytes.per.second" in self.given
+        return self.number("io.max.bytes.per.second") if is_given else default
+
     @property
     def holds_retention(self) -> bool:
         """Whether the source is asked to keep what its mirrors do not hold yet."""
@@ -277,9 +286,7 @@ class LinkConfig:
 def parse(given: Mapping[str, str]) -> LinkConfig:
     """Raises LinkConfigError with all problems."""
     given, problems = _without_aliases(given)
-    problems += [
-        f"{name}: unknown link configuration" for name in sorted(given) if name not in SETTINGS
-    ]
+    problems += [_unknown(name) for name in sorted(given) if name not in SETTINGS]
     values: dict[str, Any] = {}
     for name, setting in SETTINGS.items():
         text = given.get(name, setting.default)
@@ -293,6 +300,15 @@ def parse(given: Mapping[str, str]) -> LinkConfig:
     if problems:
         raise LinkConfigError(problems)
     return LinkConfig(dict(given), values)
+
+
+def _unknown(name: str) -> str:
+    needs = next(
+        (what for prefix, what in _UNSUPPORTED_PREFIXES.items() if name.startswith(prefix)), None
+    )
+    return f"{name}: " + (
+        f"needs {needs}, which there is not yet" if needs else "unknown link configuration"
+    )
 
 
 def _without_aliases(given: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
@@ -352,7 +368,7 @@ def altered(config: LinkConfig, changes: Mapping[str, str], deletes: tuple[str, 
         if changes.get(name, SETTINGS[name].default)
         != config.given.get(name, SETTINGS[name].default)
     ]
-    problems += [f"{name}: unknown link configuration" for name in deletes if name not in SETTINGS]
+    problems += [_unknown(name) for name in deletes if name not in SETTINGS]
     problems += [f"{name}: both set and deleted" for name in deletes if name in changes]
     given = {name: text for name, text in config.given.items() if name not in deletes}
     try:

@@ -78,10 +78,12 @@ def choice(*choices: str, known: tuple[str, ...] = ()) -> Callable[[str], str]:
     return parse
 
 
-def only(value: str, instead: str = "") -> Callable[[str], str]:
+def only(value: str, needs: str) -> Callable[[str], str]:
+    """Of what does not exist yet: the value that asks for nothing."""
+
     def parse(text: str) -> str:
         if text.lower() != value:
-            raise ValueError(f"only {value or 'nothing'} is supported yet{instead}")
+            raise ValueError(f"needs {needs}, which there is not yet; leave it out")
         return text
 
     return parse

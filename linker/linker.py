@@ -63,7 +63,8 @@ from linker.events import (
     StreamEvent,
     StreamLost,
 )
-from linker.frames import CHUNK_BYTES_MAX, Announce, Refused
+from linker.frames import Announce, Refused
+from linker.node_limits import UNLIMITED, NodeLimits
 from linker.records.link_state import LINK_KIND, LinkRecord, decode_link
 from linker.records.mirror_record import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
@@ -84,13 +85,12 @@ class Linker:
         *,
         is_fencing_enabled: bool = True,
         hold_limits: tuple[int, int] = (0, 0),
-        window_growth_max: int = 0,
-        chunk_bytes_max: int = CHUNK_BYTES_MAX,
+        limits: NodeLimits = UNLIMITED,
     ) -> None:
         """`hold_limits`: bytes, and the age in milliseconds, of what this region keeps for mirrors in others."""
         self.links: dict[str, ClusterLink] = {}
         self.source_links: dict[str, SourceLink] = {}
-        self._region = RegionClient(view, rng, window_growth_max, chunk_bytes_max)
+        self._region = RegionClient(view, rng, limits)
         self._ledger = LedgerRetention(self._region, hole_retention_ms)
         self._administration = Administration(self._region, self)
         self._fencing = SourceFencing(self._region, is_enabled=is_fencing_enabled)

@@ -21,8 +21,8 @@ from brokers.ports import Rng
 from brokers.region import Propose, RegionEvent, RegionView
 from brokers.timers import Timers
 from linker.coordinator_election import coordinator_of
-from linker.frames import CHUNK_BYTES_MAX
 from linker.joint_proposals import JointProposals, OnResult
+from linker.node_limits import UNLIMITED, NodeLimits
 from linker.records.hole_ledger import HoleIndex
 from linker.window_budget import WindowBudget
 
@@ -37,17 +37,9 @@ OnPut: TypeAlias = Callable[[Refusal | None, Instant], Effects]
 class RegionClient:
     """One per linker core. `is_coordinator`: this broker is the link coordinator of its region."""
 
-    def __init__(
-        self,
-        view: RegionView,
-        rng: Rng,
-        window_growth_max: int = 0,
-        chunk_bytes_max: int = CHUNK_BYTES_MAX,
-    ) -> None:
-        """`window_growth_max`: bytes by which the windows of all streams together may grow. `chunk_bytes_max`: of a
-        chunk that this node takes."""
-        self.windows = WindowBudget(window_growth_max)
-        self.chunk_bytes_max = chunk_bytes_max
+    def __init__(self, view: RegionView, rng: Rng, limits: NodeLimits = UNLIMITED) -> None:
+        self.limits = limits
+        self.windows = WindowBudget(limits.window_growth_max)
         self.view = view
         self.rng = rng
         self.timers = Timers()

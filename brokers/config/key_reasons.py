@@ -180,8 +180,16 @@ REMOVED = {
         quota.producer.default quota.consumer.default""",
 }
 
-# reason -> keys of the plugins that come with Kafka, which are not in its list
+# reason -> keys that are not in Kafka's list: of the plugins that come with it, and of Confluent's cluster links
 UNLISTED = {
+    "links are served where link.listener is set, and changed where admin.listener or rest.listener is; "
+    "leave these out to have none": "confluent.cluster.link.enable",
+    "each link says so for itself (replica.fetch.min.bytes of a link)": """
+        confluent.cluster.link.fetch.response.min.bytes""",
+    "each link says so for itself (replica.fetch.response.max.bytes of a link); link.window.growth.max.bytes bounds "
+    "what all of a node add to it over a long way": "confluent.cluster.link.fetch.response.total.bytes",
+    "links are kept in the metadata log, which every controller has; they have no topic": """
+        confluent.cluster.link.metadata.topic.replication.factor""",
     "it is of an authorizer, and there is none": "super.users allow.everyone.if.no.acl.found",
     "metrics.listener serves the metrics to Prometheus": "metrics.jmx.include metrics.jmx.exclude",
 }

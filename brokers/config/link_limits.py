@@ -1,4 +1,4 @@
-"""What links and mirrors of other regions may take of a node. All keys are ours."""
+"""What links and mirrors of other regions may take of a node. All keys but one are ours."""
 
 from typing import Annotated
 
@@ -34,6 +34,11 @@ class LinkLimits(BaseModel):
     link_window_growth_max_bytes: Annotated[
         int, Field(ge=0, le=INT32_MAX, alias="link.window.growth.max.bytes")
     ] = 128 * MIB
+    # What each link copies to this node in a second, unless the link has a limit of its own; 0: no limit. The
+    # name is Confluent's.
+    link_io_max_bytes_per_second: Annotated[
+        Bound, Field(alias="confluent.cluster.link.io.max.bytes.per.second")
+    ] = 0
     # Whether a region that mirrors topics of this one, and has failed them over, makes them read-only here.
     link_fencing_enable: Annotated[bool, Field(alias="link.fencing.enable")] = True
     # What retention may keep for mirrors in other regions that ask for it: bytes of all partitions of this broker, and

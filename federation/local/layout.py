@@ -44,7 +44,7 @@ class LocalNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A region; `bootstrap` has its Kafka addresses (comma-separated), `admin` its first node's address for commands."""
+    """A region; `bootstrap` has its Kafka addresses (comma-separated), `admin` its first node's admin.listener."""
 
     name: str
     bootstrap: str

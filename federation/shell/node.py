@@ -21,6 +21,7 @@ from federation.shell.link_metrics import LinkMetrics
 from federation.shell.orphan_files import OrphanFiles
 from linker.frames import CHUNK_BYTES_MAX
 from linker.linker import Linker
+from linker.node_limits import NodeLimits
 from linker.shell.admin_server import AdminServer
 from linker.shell.client import Dialer
 from linker.shell.link_server import LinkServer, StreamLimits
@@ -84,8 +85,11 @@ class LinkServices:
             config.link_queued_max_bytes,
             is_fencing_enabled=config.link_fencing_enable,
             hold_limits=config.hold_limits,
-            window_growth_max=config.link_window_growth_max_bytes,
-            chunk_bytes_max=chunk_bytes_max(config),
+            limits=NodeLimits(
+                config.link_window_growth_max_bytes,
+                chunk_bytes_max(config),
+                config.link_io_max_bytes_per_second,
+            ),
         )
         self._metrics = LinkMetrics(linker, self._orphans)
         self._rest = _rest_server(self._rest_socket, self._admin, broker.view.cluster_id)

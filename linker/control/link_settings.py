@@ -42,7 +42,7 @@ class LinkSettings:
             chunk_bytes,
             broker_id=region.view.broker_id,
             pace=self.config.pace,
-            chunk_bytes_max=region.chunk_bytes_max,
+            chunk_bytes_max=region.limits.chunk_bytes_max,
         )
 
     def without_paces(self, welcome: Welcome) -> Effects:

@@ -63,7 +63,9 @@ class SourceBrokers:
         self._link = link
         self._new_stream = new_stream
         self._host = host
-        self._rate = ByteRate(region, lambda: link.config.number("io.max.bytes.per.second"))
+        self._rate = ByteRate(
+            region, lambda: link.config.bytes_per_second(region.limits.per_second)
+        )
         self._first = SourceConnection(region, link, new_stream, self, self._rate)
         self._others: dict[Fetcher, SourceConnection] = {}
         self._endpoints: dict[BrokerId, str] = {}  # the latest of each broker that was named
@@ -362,10 +364,14 @@ def must_redial(before: LinkConfig, config: LinkConfig) -> bool:
         *PACES,
         "replica.socket.receive.buffer.bytes",
         "num.cluster.link.fetchers",
-        "io.max.bytes.per.second",
     )
     values = [
-        (each.bootstrap_servers, each.is_window_fixed, *(each.value(name) for name in names))
+        (
+            each.bootstrap_servers,
+            each.is_window_fixed,
+            each.bytes_per_second(-1),
+            *(each.value(name) for name in names),
+        )
         for each in (before, config)
     ]
     return values[0] != values[1]

@@ -206,6 +206,27 @@ def test_topics_get_their_shares_of_what_the_link_may_copy() -> None:
     assert held["orders"] < 80 and held["orders"] > 4 * held["logs"] > 0
 
 
+@pytest.mark.parametrize(
+    ("node", "link", "in_two_seconds"),
+    [(150_000, None, (6, 14)), (150_000, "300000", (16, 24)), (150_000, "0", (40, 40))],
+    ids=["the node's", "the link's own", "none of its own"],
+)
+def test_a_node_has_a_limit_for_links_without_their_own(
+    node: int, link: str | None, in_two_seconds: tuple[int, int]
+) -> None:
+    world = Recorded()
+    world.destination.settings["confluent.cluster.link.io.max.bytes.per.second"] = node
+    world.start()
+    clients.create_topic(world.source, "orders")
+    for _ in range(40):
+        clients.send(world.source, "orders", 0, bytes(60 * KIB))
+    own = {} if link is None else {"io_max_bytes_per_second": link}
+    linked(world, replica_fetch_max_bytes=str(64 * KIB), **own)
+    world.run(2_000)
+    low, high = in_two_seconds
+    assert low <= end_of(world, "orders") <= high
+
+
 def end_of(world: World, topic: str) -> int:
     state = world.destination.view.partition_state(TopicPartition(topic, 0))
     return state.log_end_offset if state is not None else 0

@@ -31,6 +31,7 @@ from linker.events import (
 )
 from linker.frames import Chunk
 from linker.linker import Linker
+from linker.node_limits import NodeLimits
 from tests.kernel.background import work_off
 from tests.kernel.process import Process
 from tests.kernel.timeline import Alarm, Schedule
@@ -70,7 +71,10 @@ class Host:
             config.mirror_hole_retention_ms,
             config.link_queued_max_bytes,
             hold_limits=config.hold_limits,
-            window_growth_max=config.link_window_growth_max_bytes,
+            limits=NodeLimits(
+                config.link_window_growth_max_bytes,
+                per_second=config.link_io_max_bytes_per_second,
+            ),
         )
         self.view = broker.view
         self.node = RegionNode(broker, self.linker)

@@ -13,24 +13,51 @@ from linker.filters import EVERYTHING, Filter, Pattern
 
 MINIMAL = {"bootstrap.servers": "one:9092, [::1]:9093"}
 
+# Every name of Cluster Linking's with its default, which is none or "" for some.
 DIALECT = {
     "link.mode": "DESTINATION",
     "connection.mode": "OUTBOUND",
     "cluster.link.paused": "false",
+    "cluster.link.prefix": "",
     "cluster.link.retry.timeout.ms": "300000",
     "availability.check.ms": "60000",
     "availability.check.consecutive.failure.threshold": "5",
     "auto.create.mirror.topics.enable": "false",
+    "auto.create.mirror.topics.filters": "",
     "mirror.start.offset.spec": "earliest",
     "consumer.offset.sync.enable": "false",
     "consumer.offset.sync.ms": "30000",
+    "consumer.offset.group.filters": "",
     "consumer.group.prefix.enable": "false",
     "acl.sync.enable": "false",
+    "acl.sync.ms": "5000",
+    "acl.filters": "",
     "topic.config.sync.ms": "5000",
     "num.cluster.link.fetchers": "1",
     "metadata.max.age.ms": "300000",
+    "request.timeout.ms": "30000",
+    "retry.backoff.ms": "100",
+    "replica.fetch.max.bytes": "1048576",
+    "replica.fetch.min.bytes": "1",
+    "replica.fetch.wait.max.ms": "500",
     "replica.fetch.backoff.ms": "1000",
     "replica.socket.timeout.ms": "30000",
+    "security.protocol": "PLAINTEXT",
+    "sasl.mechanism": "",
+    "sasl.jaas.config": "",
+    "local.security.protocol": "PLAINTEXT",
+    "local.sasl.mechanism": "",
+    "local.sasl.jaas.config": "",
+    "local.listener.name": "",
+}
+# Those whose default is another here, by reason of what they do here, and other names of the same.
+TAKEN = {
+    **DIALECT,
+    "local.listener": "",
+    "topic.config.sync.include": "cleanup.policy,max.message.bytes,message.timestamp.type,retention.ms",
+    "replica.fetch.response.max.bytes": "10485760",
+    "replica.socket.receive.buffer.bytes": "65536",
+    "confluent.cluster.link.io.max.bytes.per.second": "9223372036854775807",
 }
 
 
@@ -39,6 +66,33 @@ def test_defaults_are_those_users_know() -> None:
         name: value for name, value, is_default in parse(MINIMAL).effective() if is_default
     }
     assert DIALECT.items() <= effective.items()
+
+
+@pytest.mark.parametrize(("name", "default"), TAKEN.items())
+def test_the_defaults_that_users_know_may_be_given(name: str, default: str) -> None:
+    given = {**MINIMAL, name: default}
+    assert len(parse(given).given) == len(given)
+    assert altered(parse(given), {}, (name,)).given == MINIMAL
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [
+        ("ssl.truststore.location", "TLS"),
+        ("ssl.keystore.password", "TLS"),
+        ("ssl.endpoint.identification.algorithm", "TLS"),
+        ("local.ssl.truststore.location", "TLS"),
+        ("sasl.mechanism", "SASL"),
+        ("local.sasl.jaas.config", "SASL"),
+        ("sasl.login.callback.handler.class", "SASL"),
+        ("acl.sync.enable", "ACLs"),
+        ("acl.sync.ms", "ACLs"),
+        ("acl.filters", "ACLs"),
+    ],
+)
+def test_what_is_not_there_yet_is_refused_by_name(name: str, needs: str) -> None:
+    with pytest.raises(LinkConfigError, match=f"{name}: needs {needs}, which there is not yet"):
+        parse({**MINIMAL, name: "true"})
 
 
 def test_every_setting_of_topics_follows_the_source_or_is_each_regions_own() -> None:

@@ -10,7 +10,8 @@ from tests.unit.brokers.config.kafka_4_3 import KAFKA_DEFAULTS, KAFKA_KEY_TYPES
 
 LEAST = {"node.id": 1, "log.dirs": "data"}
 OURS = {
-    "admin.listener", "broker.host", "cluster.id", "confluent.log.placement.constraints",
+    "admin.listener", "broker.host", "cluster.id", "confluent.cluster.link.io.max.bytes.per.second",
+    "confluent.log.placement.constraints",
     "confluent.offsets.topic.placement.constraints", "confluent.transaction.state.log.placement.constraints",
     "disk.watermark.refuse.free.bytes", "disk.watermark.refuse.free.percent", "disk.watermark.warn.free.bytes",
     "disk.watermark.warn.free.percent",

@@ -13,6 +13,7 @@ from linker.data.byte_rate import ByteRate
 from linker.errors import LinkError
 from linker.events import CloseStream, Dial
 from linker.frames import Chunk, Credit, Welcome
+from linker.node_limits import NodeLimits
 from linker.offset_bounds import OffsetBounds
 from linker.records.link_state import LinkRecord
 from linker.region_client import RegionClient
@@ -57,7 +58,7 @@ class Hoarder:
 
 def opened(**configs: str) -> tuple[SourceConnection, Host, list[Any]]:
     view = SimpleNamespace(cluster_id="east", broker_id=1)
-    region = RegionClient(view, Random(1), GROWTH)  # type: ignore[arg-type]
+    region = RegionClient(view, Random(1), NodeLimits(GROWTH))  # type: ignore[arg-type]
     given = {"bootstrap.servers": "west:9092", **configs}
     link = LinkSettings(LinkRecord("west-east", "id", "", given, 0), 0)
     connection = SourceConnection(

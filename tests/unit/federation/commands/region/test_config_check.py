@@ -11,6 +11,8 @@ from federation.cli import main
 
 LEAST = "process.roles=broker,controller\nnode.id=1\nlog.dirs=data\nlisteners=PLAINTEXT://h:1\n"
 
+RATE = "io.max.bytes.per.second"
+
 
 def check(path: Path, text: str, *options: str) -> Result:
     path.write_text(text)
@@ -62,6 +64,21 @@ def test_a_key_that_keeps_a_node_from_starting_is_refused(
     told = keys(file, LEAST + line + "\n", 1)
     refused = {name: each["why"] for name, each in told.items() if each["verdict"] == "refused"}
     assert list(refused) == [key] and why in refused[key]
+
+
+def test_keys_of_cluster_links_work_or_say_what_takes_their_place(file: Path) -> None:
+    names = {
+        "enable": "link.listener",
+        "fetch.response.min.bytes": "replica.fetch.min.bytes",
+        "fetch.response.total.bytes": "replica.fetch.response.max.bytes",
+        "metadata.topic.replication.factor": "metadata log",
+    }
+    lines = "".join(f"confluent.cluster.link.{name}=1\n" for name in (*names, RATE))
+    told = keys(file, LEAST + lines)
+    for name, why in names.items():
+        each = told[f"confluent.cluster.link.{name}"]
+        assert each["verdict"] == "no effect" and why in each["why"]
+    assert told[f"confluent.cluster.link.{RATE}"]["verdict"] == "works"
 
 
 def test_a_missing_key_is_a_line_of_its_own(file: Path) -> None:

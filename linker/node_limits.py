@@ -1,0 +1,18 @@
+"""What the settings of a node allow its links."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from linker.frames import CHUNK_BYTES_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLimits:
+    """Bytes."""
+
+    window_growth_max: int = 0  # of the windows of all streams together
+    chunk_bytes_max: int = CHUNK_BYTES_MAX  # that this node takes
+    per_second: int = 0  # that a link without a limit of its own copies to this node; 0: no limit
+
+
+UNLIMITED: Final = NodeLimits()
