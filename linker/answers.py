@@ -222,9 +222,10 @@ class Operations:
 
 @dataclass(frozen=True, slots=True)
 class Replicas:
-    """Each with its partition."""
+    """Each with its partition. `links`: by mirror topic, the link that writes it."""
 
     replicas: tuple[tuple[TopicPartition, ReplicaStatus], ...]
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ class ChangeMirrors:
     topics: tuple[str, ...] = ()
     validate_only: bool = False
     timeout_ms: int = 0
-    why: str = ""  # for the decision record
+    why: str = ""  # for the decision record and the operator log
     asked_by: str = ""
 
 
@@ -119,6 +119,7 @@ class RestoreMirrors:
     link: str
     topics: tuple[str, ...]
     validate_only: bool = False
+    why: str = ""  # for the operator log
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ A command whose answer is a refusal changes nothing, and so is not in it; of top
 """
 
 from collections.abc import Mapping
-from typing import Final
 
 from brokers.ids import Instant
 from brokers.metadata.commands.operation_commands import ChangedResource, RecordOperation
@@ -32,7 +31,6 @@ from linker.errors import LinkRefusal
 from linker.region_client import Effects, RegionClient
 
 LINK, MIRROR, TOPIC, ORPHAN = "link", "mirror", "topic", "orphan"
-_PEER_PREFIXES: Final = ("ipv4:", "ipv6:")
 
 
 def recorded(region: RegionClient, command: Command, asked_by: str, respond: Respond) -> Respond:
@@ -102,7 +100,7 @@ def _described(
         case ChangeMirrors():
             return _verb(command.verb), _topics(answer, MIRROR), [command.why]
         case RestoreMirrors():
-            return "TruncateAndRestoreMirrors", _topics(answer, MIRROR), []
+            return "TruncateAndRestoreMirrors", _topics(answer, MIRROR), [command.why]
         case DropRetentionHolds():
             topics = [(TOPIC, topic) for topic in command.topics]
             return "DropRetentionHolds", [(LINK, command.link or "all"), *topics], []
@@ -129,8 +127,6 @@ def _configs(configs: Mapping[str, str]) -> str:
 
 
 def _host(asked_by: str) -> str:
-    """The host of gRPC's `ipv4:10.0.0.7:43210`, or of `10.0.0.7:43210`."""
-    for prefix in _PEER_PREFIXES:
-        asked_by = asked_by.removeprefix(prefix)
+    """The host of `10.0.0.7:43210`."""
     host, _, port = asked_by.rpartition(":")
     return (host if port.isdecimal() else asked_by).strip("[]")

@@ -17,11 +17,14 @@ def describe_replicas(
     """The replicas of partitions that this node leads; topics that do not exist are left out."""
     image = view.image
     described = []
+    links: dict[str, str] = {}
     for name in dict.fromkeys(topics):
         topic = image.topics_by_name.get(name)
         yield Step(1, [])
+        if topic is not None and topic.writer is not None:
+            links[name] = topic.writer
         for partition in topic.each() if topic is not None else ():
             statuses = view.replica_statuses(partition, work.now) or ()
             described += [(partition, status) for status in statuses]
             yield Step(PARTITION_COST, [])
-    yield Step(1, respond(Replicas(tuple(described)), work.now))
+    yield Step(1, respond(Replicas(tuple(described), links), work.now))

@@ -12,7 +12,7 @@ from brokers.ids import Instant
 from brokers.metadata.commands.document_commands import DocumentChange
 from brokers.metadata.image.image import Image
 from linker.records.documents import decode, encode
-from linker.records.mirror_record import Asked, CutKind, CutPartition
+from linker.records.mirror_record import Asked, Cut, CutKind, CutPartition
 
 DECISION_KIND: Final = "decision"
 
@@ -38,10 +38,8 @@ class Decision:
         return f"{self.topic}@{self.generation}#{self.topic_id}"
 
     @property
-    def missing(self) -> int:
-        """Records of the source beyond the cut that were known of, a lower bound; -1: nothing was known somewhere."""
-        each = [partition.missing for partition in self.partitions]
-        return -1 if min(each, default=0) < 0 else sum(each)
+    def cut(self) -> Cut:
+        return Cut(self.kind, self.cut_at, self.partitions)
 
 
 def put(decision: Decision) -> DocumentChange:

@@ -74,6 +74,17 @@ class Cut:
     at: Instant
     partitions: tuple[CutPartition, ...]
 
+    @property
+    def missing(self) -> int:
+        """Records of the source beyond the cut that were known of; -1: nothing was known somewhere."""
+        each = [partition.missing for partition in self.partitions]
+        return -1 if min(each, default=0) < 0 else sum(each)
+
+    @property
+    def is_missing_exact(self) -> bool:
+        """Whether there were no others: nobody could write at the source then. Else it is a lower bound."""
+        return self.kind.is_reversal
+
 
 class Asked(NamedTuple):
     """The command behind a decision. `by` is the address that it came from: there are no principals yet."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Protocol
+from urllib.parse import unquote
 
 import grpc
 import grpc.aio
@@ -25,6 +26,12 @@ MOVING_SECONDS: Final = (
     20.0  # a frozen coordinator is fenced after its session timeout, by default 9 s
 )
 MOVING_PAUSE_SECONDS: Final = 0.1
+
+
+def address_of(peer: str) -> str:
+    """HOST:PORT of gRPC's `ipv4:10.0.0.7:43210` or `ipv6:%5B::1%5D:43210`, as REST has it, too."""
+    family, _, address = peer.partition(":")
+    return unquote(address) if family in ("ipv4", "ipv6") else peer
 
 
 class DiskMethods(Protocol):
@@ -79,7 +86,7 @@ class AdminServer:
         """
         # A long request or reply is translated beside the loop, for which all clients wait.
         command = await asyncio.to_thread(administration.command, method, request)
-        asker = peer if forwarded_from is None else forwarded_from
+        asker = address_of(peer if forwarded_from is None else forwarded_from)
         if isinstance(command, ChangeMirrors | DeleteLink):
             command = replace(command, asked_by=asker)
         answer = await self._ask(command, asker)
@@ -164,7 +171,7 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class 
             reply = await asyncio.to_thread(disks.answer, name, request)
             command = disks.recorded(name, request, reply)
             if command is not None:
-                await self._ask(command, context.peer())
+                await self._ask(command, address_of(context.peer()))
             return reply
         except DecodeError as error:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))

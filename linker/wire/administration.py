@@ -72,7 +72,7 @@ def _change(verb: str) -> Callable[[Any], Command]:
             topics=tuple(listed(message.mirror_topics, TOPICS_MAX)),
             validate_only=message.validate_only,
             timeout_ms=getattr(message, "timeout_ms", 0),
-            why=reason(message.reason) if verb not in ("pause", "resume") else "",
+            why=reason(message.reason),
         )
 
     return build
@@ -158,7 +158,10 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
     "TruncateAndRestoreMirrors": (
         pb.MirrorsRequest,
         lambda m: RestoreMirrors(
-            m.link_name, tuple(listed(m.mirror_topics, TOPICS_MAX)), m.validate_only
+            m.link_name,
+            tuple(listed(m.mirror_topics, TOPICS_MAX)),
+            m.validate_only,
+            reason(m.reason),
         ),
         pb.TopicsReply,
     ),

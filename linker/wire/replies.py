@@ -1,6 +1,6 @@
 """Answers of the administration to protobuf replies."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -160,7 +160,13 @@ def _cut(cut: Cut) -> pb.Cut:
         )
         for index, one in enumerate(cut.partitions)
     ]
-    return pb.Cut(kind=cut.kind.value, at_ms=cut.at, partitions=partitions)
+    return pb.Cut(
+        kind=cut.kind.value,
+        at_ms=cut.at,
+        partitions=partitions,
+        known_missing=cut.missing,
+        is_known_missing_exact=cut.is_missing_exact,
+    )
 
 
 def _decision(decision: Decision) -> pb.Decision:
@@ -175,8 +181,9 @@ def _decision(decision: Decision) -> pb.Decision:
         asked_by=decision.asked.by,
         reason=decision.asked.why,
         done_at_ms=decision.done_at,
-        known_missing=decision.missing,
-        cut=_cut(Cut(decision.kind, decision.cut_at, decision.partitions)),
+        known_missing=decision.cut.missing,
+        is_known_missing_exact=decision.cut.is_missing_exact,
+        cut=_cut(decision.cut),
         origins=decision.origins,
     )
 
@@ -267,7 +274,9 @@ def _topic(result: TopicResult) -> pb.TopicResult:
     )
 
 
-def _replica(partition: TopicPartition, standing: ReplicaStatus) -> pb.ReplicaStatus:
+def _replica(
+    partition: TopicPartition, standing: ReplicaStatus, links: Mapping[str, str]
+) -> pb.ReplicaStatus:
     return pb.ReplicaStatus(
         topic=partition.topic,
         partition=partition.partition,
@@ -282,6 +291,7 @@ def _replica(partition: TopicPartition, standing: ReplicaStatus) -> pb.ReplicaSt
         log_start_offset=standing.log_start_offset,
         log_end_offset=standing.log_end_offset,
         lag=standing.lag,
+        cluster_link=links.get(partition.topic, ""),
     )
 
 
@@ -359,5 +369,9 @@ REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
     Operations: lambda answer: pb.OperationsReply(
         operations=[_operation(each) for each in answer.operations], is_recorded=answer.is_recorded
     ),
-    Replicas: lambda answer: pb.ReplicasReply(replicas=[_replica(*one) for one in answer.replicas]),
+    Replicas: lambda answer: pb.ReplicasReply(
+        replicas=[
+            _replica(partition, standing, answer.links) for partition, standing in answer.replicas
+        ]
+    ),
 }

@@ -155,6 +155,7 @@ def test_a_reversal_and_a_promotion_are_cancelled_and_the_producer_goes_on(
     assert (there["step"], there["can_be_cancelled"]) == ("AWAITING_CUT", False)
     (one,) = transitions(east)
     assert (one["verb"], one["reason"]) == ("reverse-and-start", "exercise")
+    assert one["asked_by"].startswith("127.0.0.1:")
     error = refusal(west, "mirror", "cancel", TOPIC)
     assert "east" in error["message"] and "ask there" in error["hint"]
     east.post(f"{MIRRORS}:cancel", {"mirror_topic_names": [TOPIC]}, validate_only=True)
@@ -165,7 +166,8 @@ def test_a_reversal_and_a_promotion_are_cancelled_and_the_producer_goes_on(
     assert transitions(east) == transitions(west) == []
     check_all_held(west, east, sender)
     begun(west, east, sender, "promote")
-    (done,) = east.post(f"{MIRRORS}:cancel", {"mirror_topic_name_pattern": "ord.*"})["data"]
+    body = {"mirror_topic_name_pattern": "ord.*", "reason": "too slow"}
+    (done,) = east.post(f"{MIRRORS}:cancel", body)["data"]
     assert (done["error_code"], status(east)) == (None, "ACTIVE")
     (again,) = east.post(f"{MIRRORS}:cancel", {"mirror_topic_names": [TOPIC]})["data"]
     error = refusal(east, "mirror", "cancel", TOPIC)
@@ -173,11 +175,29 @@ def test_a_reversal_and_a_promotion_are_cancelled_and_the_producer_goes_on(
     check_all_held(west, east, sender)
     history = told(east, "region", "history", "--resource", f"mirror:{TOPIC}")
     cancels = [one for one in history["operations"] if one["operation"] == "CancelMirrors"]
-    assert [one["details"] for one in cancels] == ["not tonight", ""]
+    assert [one["details"] for one in cancels] == ["not tonight", "too slow"]
+    assert {one["host"] for one in cancels} == {"127.0.0.1"}
     errors = told(east, "mirror", "describe", TOPIC)["state_transition_errors"]
     assert [one["code"] for one in errors] == ["CANCELLED", "CANCELLED"]
-    (swapped,) = told(east, "mirror", "reverse-and-start", TOPIC)["topics"]
-    assert swapped["mirror_status"] == "STOPPED"
+    check_reversals_over_rest(west, east)
     assert (
         "nothing to cancel" in refusal(east, "mirror", "cancel", TOPIC, "--link", LINK)["message"]
     )
+
+
+def check_reversals_over_rest(west: Rest, east: Rest) -> None:
+    """There and back: east's mirror is paused at the end."""
+    swaps = ((east, west, "start", "ACTIVE"), (west, east, "pause", "PAUSED"))
+    for mirror, source, verb, state in swaps:
+        body = {"mirror_topic_names": [TOPIC], "reason": f"drill: {verb}"}
+        (one,) = mirror.post(f"{MIRRORS}:reverse-and-{verb}-mirror", body)["data"]
+        assert one["error_code"] is None
+        mirror.wait(lambda mirror=mirror: status(mirror) == "STOPPED")  # type: ignore[misc]
+        source.wait(lambda source=source, state=state: status(source) == state)  # type: ignore[misc]
+        decision = told(mirror, "mirror", "decisions", TOPIC)["decisions"][-1]
+        assert decision["kind"] == f"REVERSE_AND_{verb.upper()}"
+        assert decision["reason"] == f"drill: {verb}"
+        assert decision["asked_by"].startswith("127.0.0.1:")
+        cut = mirror.get(f"{MIRRORS}/{TOPIC}")["cut"]
+        assert (cut["known_missing"], cut["is_known_missing_exact"]) == (0, True)
+        assert {name: decision["cut"][name] for name in cut} == cut

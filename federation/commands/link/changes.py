@@ -24,7 +24,12 @@ POLL_SECONDS = 0.1
 
 
 reason_option = click.option(
-    "--reason", default="", help="Kept in the decision record (`causeway mirror decisions`)."
+    "--reason",
+    default="",
+    help="Kept in the decision record (`causeway mirror decisions`) and the operator log (`causeway region history`).",
+)
+log_reason_option = click.option(
+    "--reason", default="", help="Kept in the operator log (`causeway region history`)."
 )
 
 
@@ -58,30 +63,46 @@ def _proving(command: Any) -> Any:
     )(command)
 
 
-def _request(link_name: str, topics: tuple[str, ...], validate_only: bool) -> Any:
-    return pb.MirrorsRequest(link_name=link_name, mirror_topics=topics, validate_only=validate_only)
+def _request(link_name: str, topics: tuple[str, ...], validate_only: bool, reason: str) -> Any:
+    return pb.MirrorsRequest(
+        link_name=link_name, mirror_topics=topics, validate_only=validate_only, reason=reason
+    )
 
 
 @click.command()
 @_changing
+@log_reason_option
 @region_options
 @chosen
 def pause(
-    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
+    region: RegionAdmin,
+    link_name: str,
+    topics: tuple[str, ...],
+    validate_only: bool,
+    reason: str,
+    as_json: bool,
 ) -> None:
     """Pause copying to TOPICS, or all mirror topics of --link; they stay read-only."""
-    _change(region, "PauseMirrors", _request(link_name, topics, validate_only), as_json, 60)
+    request = _request(link_name, topics, validate_only, reason)
+    _change(region, "PauseMirrors", request, as_json, 60)
 
 
 @click.command()
 @_changing
+@log_reason_option
 @region_options
 @chosen
 def resume(
-    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
+    region: RegionAdmin,
+    link_name: str,
+    topics: tuple[str, ...],
+    validate_only: bool,
+    reason: str,
+    as_json: bool,
 ) -> None:
     """Resume copying to paused TOPICS, from their log end offsets."""
-    _change(region, "ResumeMirrors", _request(link_name, topics, validate_only), as_json, 60)
+    request = _request(link_name, topics, validate_only, reason)
+    _change(region, "ResumeMirrors", request, as_json, 60)
 
 
 @click.command()
@@ -150,8 +171,7 @@ def failover(
     as_json: bool,
 ) -> None:
     """Make TOPICS writable now, with the records that they hold; the source need not answer."""
-    request = _request(link_name, topics, validate_only)
-    request.reason = reason
+    request = _request(link_name, topics, validate_only, reason)
     _change(region, "FailoverMirrors", request, as_json, FAILOVER_SECONDS)
 
 
@@ -178,8 +198,7 @@ def cancel(
     cancelled in the mirror's region; its source is read-only until the link has told it, which
     `causeway mirror transitions` shows.
     """
-    request = _request(link_name, topics, validate_only)
-    request.reason = reason
+    request = _request(link_name, topics, validate_only, reason)
     _change(region, "CancelMirrors", request, as_json, 60)
 
 

@@ -6,6 +6,7 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import answer, screen, show_table
+from federation.commands.link.lags import at_least
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import RegionAdmin, region_options
 from federation.commands.link.times import instant
@@ -18,20 +19,13 @@ from linker.wire.v1 import admin_pb2 as pb
 def decisions(region: RegionAdmin, topic: str, as_json: bool) -> None:
     """List the promotions, failovers and reversals of this region, of TOPIC or of all, the oldest first.
 
-    KnownMissing is a lower bound: what was known of the source beyond the cut. Records stay for
+    KnownMissing is what was known of the source beyond the cut: "at least", unless nobody could write there, as in
+    a reversal (`is_known_missing_exact` in JSON). Records stay for
     mirror.hole.retention.ms, the last one of a topic for as long as the topic. The JSON has the cut of each partition.
     """
     request = pb.ListDecisionsRequest(topic=topic)
     found = region.ask("ListDecisions", request).decisions
     answer({"decisions": [as_dict(one) for one in found]}, as_json, lambda: _show(found))
-
-
-def _missing(decision: Any) -> str:
-    """A reversal is cut only once nothing is missing, and nobody can write at the source."""
-    if decision.kind.startswith("REVERSE"):
-        return "0"
-    missing = decision.known_missing
-    return f"at least {missing}" if missing >= 0 else "unknown"
 
 
 def _show(found: Any) -> None:
@@ -52,7 +46,7 @@ def _show(found: Any) -> None:
             str(one.done_at_ms - one.asked_at_ms),
             one.asked_by,
             str(len(one.cut.partitions)),
-            _missing(one),
+            at_least(one.known_missing, not one.is_known_missing_exact),
             one.reason,
         )
     show_table(table)

@@ -22,7 +22,7 @@ def _text(records: int, size: int, milliseconds: int, *, is_bound: bool) -> str:
 
 
 def at_least(number: int, is_bound: bool) -> str:
-    """`is_bound`: nothing is heard of the source now, so there may be more. -1 is unknown."""
+    """`is_bound`: there may be more, as where nothing is heard of the source now. -1 is unknown."""
     if number < 0:
         return UNKNOWN
     return f"at least {number}" if is_bound else str(number)

@@ -7,6 +7,7 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen
+from federation.commands.link.dialect import filter_options, of_link, show_tasks
 from federation.commands.link.drift import drift
 from federation.commands.link.holds import drop_holds, holds
 from federation.commands.link.lags import lag_text
@@ -77,7 +78,9 @@ link.add_command(drop_holds)
 )
 @secret_option
 @with_configs
+@filter_options
 @validating("Check everything, create nothing.")
+@click.option("--exclude-validate-link", "no_validate", is_flag=True, hidden=True)
 @click.option(
     "--no-validate", is_flag=True, help="Create the link even if the source does not answer."
 )
@@ -275,6 +278,10 @@ def configs(
     )
 
 
+for group in of_link(configs):
+    link.add_command(group)
+
+
 def _other_end(found: Any) -> str:
     if found.link_mode == "SOURCE":
         return f"destination {found.destination_cluster_id or 'not known yet'}"
@@ -313,10 +320,7 @@ def _show_link(found: Any) -> None:
     console.print(f"mirror topics: {', '.join(counts) or 'none'}")
     if counts:
         console.print(f"lag {lag_text(found)}")
-    table = Table("Task", "State", "Error", "Message")
-    for task in found.tasks:
-        table.add_row(task.name, task.state, task.error, task.message)
-    console.print(table)
+    show_tasks(found.tasks)
 
 
 def _show_configs(found: Any) -> None:

@@ -10,6 +10,7 @@ from rich.table import Table
 from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen, show_table
 from federation.commands.link.changes import CHANGES
 from federation.commands.link.decisions import decisions
+from federation.commands.link.dialect import of_mirror, show_errors
 from federation.commands.link.forecast import forecast
 from federation.commands.link.holes import holes
 from federation.commands.link.lags import at_least, lag_text, origin_lag_text
@@ -46,6 +47,8 @@ for each in CHANGES:
     mirror.add_command(each)
 mirror.add_command(truncate_and_restore)
 mirror.add_command(unfence)
+for group in of_mirror():
+    mirror.add_command(group)
 
 
 @mirror.command()
@@ -116,6 +119,7 @@ def _placement(path: Path, configs: dict[str, str], replication_factor: int | No
 @click.option(
     "--mirror-status", default="", help="Only those in this state, as active or pending_stopped."
 )
+@click.option("--pending-stopped-only", "mirror_status", flag_value="pending_stopped", hidden=True)
 @watch_option
 @region_options
 def list_mirrors(
@@ -203,8 +207,7 @@ def _show_mirror(found: Any) -> None:
         console.print(f"hole in partition {hole.partition}: {span}, {size}, {hole.cause}")
     if found.HasField("cut"):
         console.print(_cut_table(found.cut))
-    for error in found.state_transition_errors:
-        console.print(f"{instant(error.at_ms)} {error.code}: {error.message}")
+    show_errors(found.state_transition_errors)
 
 
 def _lag_table(lags: Any) -> Table:
@@ -239,7 +242,7 @@ def _cut_table(cut: Any) -> Table:
             str(one.partition),
             _or_unknown(one.offset),
             _or_unknown(one.source_high_watermark),
-            _or_unknown(one.missing),
+            at_least(one.missing, not cut.is_known_missing_exact),
             instant(one.source_clock_ms) if one.source_clock_ms >= 0 else "unknown",
             str(one.leader_epoch),
         )

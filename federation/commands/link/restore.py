@@ -7,6 +7,7 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import answer, end, screen
+from federation.commands.link.changes import log_reason_option
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import RegionAdmin, region_options, validating
 from federation.commands.topic_names import topic_names
@@ -28,6 +29,7 @@ POLL_SECONDS = 0.1
 @click.option("--include-partitions", is_flag=True, help="Show what each partition lost.")
 @click.option("--no-wait", is_flag=True, help="Do not wait until they are mirrors.")
 @validating("Check only.")
+@log_reason_option
 @region_options
 def truncate_and_restore(
     region: RegionAdmin,
@@ -36,6 +38,7 @@ def truncate_and_restore(
     include_partitions: bool,
     no_wait: bool,
     validate_only: bool,
+    reason: str,
     as_json: bool,
 ) -> None:
     """Make TOPICS of this region mirrors of those that they were failed over to.
@@ -46,7 +49,7 @@ def truncate_and_restore(
     Until PENDING_RESTORE nothing is removed, and `causeway mirror failover` takes it back.
     """
     request = pb.MirrorsRequest(
-        link_name=link_name, mirror_topics=topics, validate_only=validate_only
+        link_name=link_name, mirror_topics=topics, validate_only=validate_only, reason=reason
     )
     reply = region.ask("TruncateAndRestoreMirrors", request, FAILOVER_SECONDS)
     found = [

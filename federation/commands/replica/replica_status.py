@@ -129,6 +129,7 @@ def _row(replica: Any) -> ReplicaStatusRow:
         topic=replica.topic,
         partition=replica.partition,
         replica=replica.replica,
+        cluster_link=replica.cluster_link or None,
         is_leader=replica.is_leader,
         is_observer=replica.is_observer,
         is_isr_eligible=replica.is_isr_eligible,

@@ -46,6 +46,13 @@ def _only_or_exclude(name: str, about: str) -> Callable[[Command], Command]:
 @click.option("--partitions", metavar="0,2-4,...", default="", help="Default: all partitions.")
 @_only_or_exclude("leaders", "leaders")
 @_only_or_exclude("observers", "observers")
+@click.option(
+    "--include-linked",
+    is_flag=True,
+    hidden=True,
+    expose_value=False,
+    help="Of kafka-replica-status: the column ClusterLink, which is always there.",
+)
 @click.option("--no-internal", is_flag=True, help="Leave out the region's own topics.")
 @click.option(
     "--timeout",

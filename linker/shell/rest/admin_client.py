@@ -36,7 +36,7 @@ class AdminClient:
         return reply
 
     async def _reply(self, http: Request, method: str, message: Any) -> Any:
-        peer = f"{http.client.host}:{http.client.port}" if http.client is not None else ""
+        peer = _address(http.client.host, http.client.port) if http.client is not None else ""
         try:
             data = await self._administer(method, message.SerializeToString(), None, peer)
         except MalformedRequest as error:
@@ -53,6 +53,10 @@ class AdminClient:
     def here(self, http: Request) -> ResourceCollectionMetadata:
         """Of the collection that is asked for."""
         return ResourceCollectionMetadata(self=str(http.url))
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def texts(make: Callable[[], Any]) -> Any:

@@ -10,6 +10,7 @@ from linker.shell.rest.schemas import (
     LinkData,
     LinkTask,
     LinkTaskError,
+    MirrorCutData,
     MirrorData,
     MirrorLagData,
     MirrorTransitionData,
@@ -88,6 +89,16 @@ def mirror_data(
         state_time_ms=mirror.state_time_ms,
         mirror_state_transition_errors=errors if with_errors else None,
         transition=_transition(mirror.transition) if mirror.HasField("transition") else None,
+        cut=_cut(mirror.cut) if mirror.HasField("cut") else None,
+    )
+
+
+def _cut(cut: Any) -> MirrorCutData:
+    return MirrorCutData(
+        kind=cut.kind,
+        at_ms=cut.at_ms,
+        known_missing=cut.known_missing,
+        is_known_missing_exact=cut.is_known_missing_exact,
     )
 
 

@@ -111,7 +111,10 @@ class MirrorChangeRoutes:
         name, message_type = method
         request = texts(
             lambda: message_type(
-                link_name=link_name, mirror_topics=topics, validate_only=validate_only
+                link_name=link_name,
+                mirror_topics=topics,
+                validate_only=validate_only,
+                reason=body.reason,
             )
         )
         changed = await self._admin.ask(http, name, request)

@@ -60,10 +60,12 @@ class CreateMirrorTopicRequestData(_Request):
 
 
 class AlterMirrorsRequestData(_Request):
-    """One of the two; a pattern is a regular expression of RE2 that a topic's whole name matches."""
+    """Names or a pattern, a regular expression of RE2 that a topic's whole name matches. `reason` is ours: it is kept
+    in the decision record and the operator log."""
 
     mirror_topic_names: list[str] = []
     mirror_topic_name_pattern: str = Field("", max_length=1_000)
+    reason: str = Field("", max_length=1_000)
 
 
 class ResourceMetadata(BaseModel):
@@ -176,8 +178,18 @@ class MirrorTransitionData(BaseModel):
     reason: str = ""
 
 
+class MirrorCutData(BaseModel):
+    """Where a mirror topic became writable. `known_missing` records of the source beyond it were known of; -1 unknown.
+    The source may have had more unless `is_known_missing_exact`. Ours."""
+
+    kind: str
+    at_ms: int
+    known_missing: int
+    is_known_missing_exact: bool
+
+
 class MirrorData(BaseModel):
-    """A mirror topic. `transition` is null where nothing is under way."""
+    """A mirror topic. `transition` is null where nothing is under way, `cut` where it was never writable."""
 
     kind: Literal["KafkaMirrorData"] = "KafkaMirrorData"
     metadata: ResourceMetadata
@@ -191,6 +203,7 @@ class MirrorData(BaseModel):
     state_time_ms: int
     mirror_state_transition_errors: list[LinkTaskError] | None = None
     transition: MirrorTransitionData | None = None
+    cut: MirrorCutData | None = None
 
 
 class MirrorDataList(BaseModel):

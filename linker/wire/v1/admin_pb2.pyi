@@ -297,14 +297,18 @@ class CutPartition(_message.Message):
     def __init__(self, partition: _Optional[int] = ..., offset: _Optional[int] = ..., source_high_watermark: _Optional[int] = ..., source_clock_ms: _Optional[int] = ..., missing: _Optional[int] = ..., leader_epoch: _Optional[int] = ...) -> None: ...
 
 class Cut(_message.Message):
-    __slots__ = ("kind", "at_ms", "partitions")
+    __slots__ = ("kind", "at_ms", "partitions", "known_missing", "is_known_missing_exact")
     KIND_FIELD_NUMBER: _ClassVar[int]
     AT_MS_FIELD_NUMBER: _ClassVar[int]
     PARTITIONS_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_MISSING_FIELD_NUMBER: _ClassVar[int]
+    IS_KNOWN_MISSING_EXACT_FIELD_NUMBER: _ClassVar[int]
     kind: str
     at_ms: int
     partitions: _containers.RepeatedCompositeFieldContainer[CutPartition]
-    def __init__(self, kind: _Optional[str] = ..., at_ms: _Optional[int] = ..., partitions: _Optional[_Iterable[_Union[CutPartition, _Mapping]]] = ...) -> None: ...
+    known_missing: int
+    is_known_missing_exact: bool
+    def __init__(self, kind: _Optional[str] = ..., at_ms: _Optional[int] = ..., partitions: _Optional[_Iterable[_Union[CutPartition, _Mapping]]] = ..., known_missing: _Optional[int] = ..., is_known_missing_exact: _Optional[bool] = ...) -> None: ...
 
 class Hole(_message.Message):
     __slots__ = ("topic", "partition", "from_offset", "to_offset", "cause", "first_seen_ms", "topic_id", "deleted_at_ms", "bytes")
@@ -541,7 +545,7 @@ class DescribeReplicasRequest(_message.Message):
     def __init__(self, topics: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ReplicaStatus(_message.Message):
-    __slots__ = ("topic", "partition", "replica", "is_leader", "is_observer", "is_isr_eligible", "is_in_isr", "is_caught_up", "last_caught_up_lag_ms", "last_fetch_lag_ms", "log_start_offset", "log_end_offset", "lag")
+    __slots__ = ("topic", "partition", "replica", "is_leader", "is_observer", "is_isr_eligible", "is_in_isr", "is_caught_up", "last_caught_up_lag_ms", "last_fetch_lag_ms", "log_start_offset", "log_end_offset", "lag", "cluster_link")
     TOPIC_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
     REPLICA_FIELD_NUMBER: _ClassVar[int]
@@ -555,6 +559,7 @@ class ReplicaStatus(_message.Message):
     LOG_START_OFFSET_FIELD_NUMBER: _ClassVar[int]
     LOG_END_OFFSET_FIELD_NUMBER: _ClassVar[int]
     LAG_FIELD_NUMBER: _ClassVar[int]
+    CLUSTER_LINK_FIELD_NUMBER: _ClassVar[int]
     topic: str
     partition: int
     replica: int
@@ -568,7 +573,8 @@ class ReplicaStatus(_message.Message):
     log_start_offset: int
     log_end_offset: int
     lag: int
-    def __init__(self, topic: _Optional[str] = ..., partition: _Optional[int] = ..., replica: _Optional[int] = ..., is_leader: _Optional[bool] = ..., is_observer: _Optional[bool] = ..., is_isr_eligible: _Optional[bool] = ..., is_in_isr: _Optional[bool] = ..., is_caught_up: _Optional[bool] = ..., last_caught_up_lag_ms: _Optional[int] = ..., last_fetch_lag_ms: _Optional[int] = ..., log_start_offset: _Optional[int] = ..., log_end_offset: _Optional[int] = ..., lag: _Optional[int] = ...) -> None: ...
+    cluster_link: str
+    def __init__(self, topic: _Optional[str] = ..., partition: _Optional[int] = ..., replica: _Optional[int] = ..., is_leader: _Optional[bool] = ..., is_observer: _Optional[bool] = ..., is_isr_eligible: _Optional[bool] = ..., is_in_isr: _Optional[bool] = ..., is_caught_up: _Optional[bool] = ..., last_caught_up_lag_ms: _Optional[int] = ..., last_fetch_lag_ms: _Optional[int] = ..., log_start_offset: _Optional[int] = ..., log_end_offset: _Optional[int] = ..., lag: _Optional[int] = ..., cluster_link: _Optional[str] = ...) -> None: ...
 
 class ReplicasReply(_message.Message):
     __slots__ = ("error", "replicas")
@@ -824,7 +830,7 @@ class ListDecisionsRequest(_message.Message):
     def __init__(self, topic: _Optional[str] = ...) -> None: ...
 
 class Decision(_message.Message):
-    __slots__ = ("decision_id", "topic", "topic_id", "link_name", "kind", "generation", "asked_at_ms", "asked_by", "reason", "done_at_ms", "known_missing", "cut", "origins")
+    __slots__ = ("decision_id", "topic", "topic_id", "link_name", "kind", "generation", "asked_at_ms", "asked_by", "reason", "done_at_ms", "known_missing", "cut", "origins", "is_known_missing_exact")
     DECISION_ID_FIELD_NUMBER: _ClassVar[int]
     TOPIC_FIELD_NUMBER: _ClassVar[int]
     TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
@@ -838,6 +844,7 @@ class Decision(_message.Message):
     KNOWN_MISSING_FIELD_NUMBER: _ClassVar[int]
     CUT_FIELD_NUMBER: _ClassVar[int]
     ORIGINS_FIELD_NUMBER: _ClassVar[int]
+    IS_KNOWN_MISSING_EXACT_FIELD_NUMBER: _ClassVar[int]
     decision_id: str
     topic: str
     topic_id: str
@@ -851,7 +858,8 @@ class Decision(_message.Message):
     known_missing: int
     cut: Cut
     origins: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, decision_id: _Optional[str] = ..., topic: _Optional[str] = ..., topic_id: _Optional[str] = ..., link_name: _Optional[str] = ..., kind: _Optional[str] = ..., generation: _Optional[int] = ..., asked_at_ms: _Optional[int] = ..., asked_by: _Optional[str] = ..., reason: _Optional[str] = ..., done_at_ms: _Optional[int] = ..., known_missing: _Optional[int] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ..., origins: _Optional[_Iterable[str]] = ...) -> None: ...
+    is_known_missing_exact: bool
+    def __init__(self, decision_id: _Optional[str] = ..., topic: _Optional[str] = ..., topic_id: _Optional[str] = ..., link_name: _Optional[str] = ..., kind: _Optional[str] = ..., generation: _Optional[int] = ..., asked_at_ms: _Optional[int] = ..., asked_by: _Optional[str] = ..., reason: _Optional[str] = ..., done_at_ms: _Optional[int] = ..., known_missing: _Optional[int] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ..., origins: _Optional[_Iterable[str]] = ..., is_known_missing_exact: _Optional[bool] = ...) -> None: ...
 
 class DecisionsReply(_message.Message):
     __slots__ = ("error", "decisions")

@@ -91,10 +91,16 @@ def test_a_name_is_taken_once_and_must_be_one() -> None:
     assert world.destination.ask(command).code == "INVALID_CLUSTER_LINK"
 
 
+def task_states(world: World) -> set[str]:
+    """Of the tasks that the link's configuration asks for."""
+    return {task.state for task in describe(world).tasks} - {"NOT_CONFIGURED"}
+
+
 def test_a_source_that_stays_away_makes_the_link_unavailable_and_coming_back_active() -> None:
     world = World().start()
     clients.create_topic(world.source, "orders")
-    linked(world)
+    linked(world, consumer_offset_sync_enable="true", retention_hold_enable="true")
+    assert task_states(world) == {"ACTIVE"}
     world.source.stop()
     world.run(300)
     assert describe(world).state == "ACTIVE", "one failed check is not five"
@@ -102,6 +108,7 @@ def test_a_source_that_stays_away_makes_the_link_unavailable_and_coming_back_act
     assert describe(world).state == "UNAVAILABLE"
     assert describe(world).error == "BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR"
     assert describe(world).hint
+    assert task_states(world) == {"LINK_UNAVAILABLE"}
     assert world.destination.mirror("orders").shown is MirrorState.SOURCE_UNAVAILABLE
     assert world.destination.mirror("orders").record.state is MirrorState.ACTIVE
     world.source.start()
@@ -139,12 +146,13 @@ def test_a_frame_that_comes_in_parts_for_long_is_no_silence() -> None:
 def test_another_region_behind_the_same_address_fails_the_link() -> None:
     world = World().start()
     clients.create_topic(world.source, "orders")
-    linked(world)
+    linked(world, consumer_offset_sync_enable="true")
     world.source.stop()
     world.source.cluster_id = "cluster-other"
     world.source.start()
     world.run(5_000)
     assert describe(world).state == "FAILED"
+    assert task_states(world) == {"LINK_FAILED"}
     assert world.destination.mirror("orders").shown is MirrorState.LINK_FAILED
     world.source.stop()
     world.source.cluster_id = "cluster-west"
@@ -156,13 +164,14 @@ def test_another_region_behind_the_same_address_fails_the_link() -> None:
 def test_a_paused_link_copies_nothing_until_it_is_resumed() -> None:
     world = World().start()
     clients.create_topic(world.source, "orders")
-    linked(world)
+    linked(world, consumer_offset_sync_enable="true")
     paused = {"cluster.link.paused": "true"}
     world.destination.ask(AlterLinkConfigs(name="west-east", sets=paused))
     clients.send(world.source, "orders", 0, b"a")
     world.run(2_000)
     assert not caught_up(world)
     assert describe(world).state == "PAUSED"
+    assert task_states(world) == {"LINK_PAUSED"}
     assert world.destination.mirror("orders").shown is MirrorState.LINK_PAUSED
     world.destination.stop()
     world.destination.start()

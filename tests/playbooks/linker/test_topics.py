@@ -1,9 +1,12 @@
 """What becomes of a mirror when its source topic changes."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from brokers.metadata.commands.config_commands import ResourceType
-from brokers.records.batch import iter_headers
+from brokers.records.batch import iter_headers, stamp
 from brokers.records.builder import NewRecord, build_batch
 from linker.commands import (
     AlterLinkConfigs,
@@ -16,11 +19,11 @@ from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import creation
 from linker.errors import LinkRefusal, MirrorError
 from linker.events import AdminAsked
-from linker.frames import TopicState
+from linker.frames import Chunk, TopicState
 from linker.records.mirror_record import MIRROR_KIND
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
-from tests.playbooks.linker.world import World, caught_up, linked
+from tests.playbooks.linker.world import Host, World, caught_up, linked
 
 
 def started(**configs: str) -> World:
@@ -167,6 +170,29 @@ def test_a_source_whose_batches_are_not_those_of_its_leader_epochs_fails_the_mir
     assert failed(world) is MirrorError.UNEXPECTED_TRUNCATION
     assert world.destination.log("orders", 0) == log, "what the source lost is kept"
     assert "orders-0: offset 1 comes again" in world.destination.mirror("orders").record.reason
+
+
+class Unagreed(World):
+    """The source's chunks are of a leader epoch that it has not told of."""
+
+    def send(self, host: Host, stream: int, frame: Any) -> None:
+        if isinstance(frame, Chunk):
+            data = bytearray(frame.data)
+            header = next(iter_headers(data))[1]
+            stamp(data, 0, header.base_offset, 7)
+            frame = replace(frame, data=bytes(data))
+        super().send(host, stream, frame)
+
+
+def test_a_batch_above_the_leader_epoch_that_was_agreed_on_fails_the_mirror() -> None:
+    world = Unagreed().start()
+    clients.create_topic(world.source, "orders")
+    linked(world, cluster_link_retry_timeout_ms="20000")
+    clients.send(world.source, "orders", 0, b"a")
+    assert failed(world) is MirrorError.NON_MONOTONIC_LOG_APPEND_EPOCH
+    assert world.destination.log("orders", 0) == b""
+    record = world.destination.mirror("orders").record
+    assert "leader epoch 7 is above the partition's 0" in record.reason
 
 
 def _drop_the_tail(world: World) -> None:

@@ -31,6 +31,7 @@ class RegionDouble(grpc.GenericRpcHandler):  # type: ignore[type-arg]
         self.replies: dict[str, list[Any]] = {}
         self.unknown: set[str] = set()
         self.asked: list[tuple[str, Any]] = []
+        self.admin = ""  # its address
 
     def service(self, handler_call_details: Any) -> Any:
         method = handler_call_details.method.removeprefix(SERVICE_PREFIX)
@@ -58,6 +59,7 @@ def region_double(directory: Path) -> Iterator[RegionDouble]:
     server = grpc.server(ThreadPoolExecutor(1))
     server.add_generic_rpc_handlers((double,))
     admin = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    double.admin = admin
     with _second_node(admin) as second:
         bootstrap = f"127.0.0.1:1,{second.bootstrap}"
         region = Region(name="east", bootstrap=bootstrap, admin="127.0.0.1:1", nodes=())

@@ -58,7 +58,7 @@ class Asked:
     """A command that is answered; `written` is what is proposed before the answer is given."""
 
     def __init__(
-        self, command: Command, answer: Any, by: str = "ipv4:10.0.0.7:4321", level: int = 1
+        self, command: Command, answer: Any, by: str = "10.0.0.7:4321", level: int = 1
     ) -> None:
         self.answers: list[Any] = []
         view: Any = View(level)
@@ -91,7 +91,7 @@ CHANGES: tuple[Any, ...] = (
     (ChangeMirrors(verb="failover", link="l", why="gone"), SOME, "FailoverMirrors", [("mirror", "a")], "gone"),
     (ChangeMirrors(verb="reverse-and-start", link="l"), SOME, "ReverseAndStartMirrors", [("mirror", "a")], ""),
     (ChangeMirrors(verb="cancel", link="l", why="not now"), SOME, "CancelMirrors", [("mirror", "a")], "not now"),
-    (RestoreMirrors("l", ("a", "b")), SOME, "TruncateAndRestoreMirrors", [("mirror", "a")], ""),
+    (RestoreMirrors("l", ("a", "b"), why="back"), SOME, "TruncateAndRestoreMirrors", [("mirror", "a")], "back"),
     (DropRetentionHolds(link="l", topics=("a",)), LINKS, "DropRetentionHolds", [("link", "l"), ("topic", "a")], ""),
     (UnfenceTopics(("a", "b")), SOME, "UnfenceTopics", [("topic", "a")], ""),
     (
@@ -151,9 +151,8 @@ def test_a_region_of_an_older_level_answers_at_once_and_a_failure_to_write_is_no
 @pytest.mark.parametrize(
     ("by", "host"),
     [
-        ("ipv4:10.0.0.7:1", "10.0.0.7"),
-        ("ipv6:[::1]:1", "::1"),
         ("10.0.0.7:1", "10.0.0.7"),
+        ("[::1]:1", "::1"),
         ("unix:", "unix:"),
         ("", ""),
     ],

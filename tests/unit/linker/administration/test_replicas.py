@@ -1,5 +1,6 @@
 """The replicas that a node tells of: those of partitions that it leads."""
 
+from dataclasses import replace
 from random import Random
 
 from brokers.ids import TopicPartition
@@ -53,7 +54,17 @@ def test_a_node_tells_of_what_it_leads_and_knows() -> None:
     assert [partition for partition, _ in found] == [
         TopicPartition("u", 0), TopicPartition("t", 0), TopicPartition("t", 1)
     ]  # fmt: skip
+    assert replicas(node, ("u", "t")).links == {}
     assert all(standing.is_leader and standing.is_eligible for _, standing in found)
+
+
+def test_a_mirror_is_told_with_the_link_that_writes_it() -> None:
+    node = Whole()
+    node.create("t")
+    node.create("u")
+    topics = node.broker.view.image.topics_by_name
+    topics["t"] = replace(topics["t"], writer="west-east")
+    assert replicas(node, ("u", "t")).links == {"t": "west-east"}
 
 
 def test_what_another_leads_is_for_the_other_to_tell() -> None:

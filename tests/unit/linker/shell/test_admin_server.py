@@ -7,15 +7,32 @@ from typing import Any
 
 import grpc
 import grpc.aio
+import pytest
 
 from linker.answers import Links
 from linker.commands import ListLinks
 from linker.errors import LinkRefusal
 from linker.events import AdminAnswered, AdminAsked, Elsewhere
 from linker.shell import admin_server
-from linker.shell.admin_server import AdminServer
+from linker.shell.admin_server import AdminServer, address_of
 from linker.wire.v1 import admin_pb2 as pb
 from linker.wire.v1 import admin_pb2_grpc
+
+
+@pytest.mark.parametrize(
+    ("peer", "address"),
+    [
+        ("ipv4:10.0.0.7:4321", "10.0.0.7:4321"),
+        ("ipv6:%5B::1%5D:4321", "[::1]:4321"),
+        ("10.0.0.7:4321", "10.0.0.7:4321"),
+        ("[::1]:4321", "[::1]:4321"),
+        ("unix:", "unix:"),
+        ("", ""),
+    ],
+)
+def test_whoever_asks_has_one_form_over_grpc_and_rest(peer: str, address: str) -> None:
+    assert address_of(peer) == address
+
 
 Answers = Callable[[int], Any]  # of the n-th time that a broker is asked
 

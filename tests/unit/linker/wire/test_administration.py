@@ -314,11 +314,12 @@ def test_answers_carry_everything() -> None:
         broker=2, is_observer=True, is_eligible=True, is_in_sync=True, is_caught_up=True,
         caught_up_ms=3, fetched_ms=4, log_start_offset=5, log_end_offset=6, lag=7,
     )  # fmt: skip
-    answer = Replicas(((TopicPartition("t", 1), standing),))
+    answer = Replicas(((TopicPartition("t", 1), standing),), {"t": "l"})
     (replica,) = pb.ReplicasReply.FromString(reply("DescribeReplicas", answer)).replicas
     assert replica == pb.ReplicaStatus(
         topic="t", partition=1, replica=2, is_observer=True, is_isr_eligible=True, is_in_isr=True, is_caught_up=True,
         last_caught_up_lag_ms=3, last_fetch_lag_ms=4, log_start_offset=5, log_end_offset=6, lag=7,
+        cluster_link="l",
     )  # fmt: skip
 
 
@@ -370,16 +371,25 @@ def test_a_decision_says_who_asked_why_and_what_is_missing() -> None:
         link="l",
         kind=CutKind.FAILOVER,
         generation=2,
-        asked=Asked("l@1", 1, "ipv4:1.2.3.4:5", "a drill"),
+        asked=Asked("l@1", 1, "1.2.3.4:5", "a drill"),
         cut_at=2,
         done_at=3,
         partitions=cut,
     )
     answered = reply("ListDecisions", Decisions((decision,)))
     (found,) = pb.DecisionsReply.FromString(answered).decisions
-    assert (found.decision_id, found.asked_by, found.reason) == ("l@1", "ipv4:1.2.3.4:5", "a drill")
+    assert (found.decision_id, found.asked_by, found.reason) == ("l@1", "1.2.3.4:5", "a drill")
     assert (found.kind, found.generation, found.known_missing) == ("FAILOVER", 2, 5)
+    assert (found.cut.known_missing, found.is_known_missing_exact) == (5, False)
     assert [one.offset for one in found.cut.partitions] == [5, 3]
     assert decode_decision(put(decision).body or b"") == decision
     unknown = replace(decision, partitions=(*cut, CutPartition(1, -1, -1, 2)))
-    assert unknown.missing == -1
+    assert unknown.cut.missing == -1
+
+
+@pytest.mark.parametrize("kind", CutKind)
+def test_what_a_cut_lacks_is_exact_where_nobody_could_write_at_the_source(kind: CutKind) -> None:
+    cut = Cut(kind, 1, (CutPartition(5, 5, 6, 2),))
+    mirror = replace(MIRROR, record=replace(MIRROR.record, cut=cut))
+    told = pb.MirrorReply.FromString(reply("DescribeMirror", mirror)).mirror.cut
+    assert (told.known_missing, told.is_known_missing_exact) == (0, kind.is_reversal)

@@ -17,7 +17,7 @@ TRANSITION = pb.Transition(
     waits_for="partition 0 is behind",
     can_be_cancelled=True,
     gives_up_at_ms=1_800_000_060_000,
-    asked_by="ipv4:10.0.0.7:4321",
+    asked_by="10.0.0.7:4321",
     reason="exercise",
 )
 

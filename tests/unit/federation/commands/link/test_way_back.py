@@ -87,14 +87,29 @@ def test_unfence_says_what_is_written_again(region: RegionDouble) -> None:
     assert ran.exit_code == 1 and "no (INVALID_REQUEST)" in ran.output
 
 
-def test_a_failover_carries_its_reason(region: RegionDouble) -> None:
-    region.replies["FailoverMirrors"] = [topics("STOPPED")]
-    region.run("mirror", "failover", "orders", "--link", "we", "--reason", "a drill")
+@pytest.mark.parametrize(
+    ("verb", "method"),
+    [
+        ("failover", "FailoverMirrors"),
+        ("pause", "PauseMirrors"),
+        ("resume", "ResumeMirrors"),
+        ("truncate-and-restore", "TruncateAndRestoreMirrors"),
+    ],
+)
+def test_a_change_carries_its_reason(region: RegionDouble, verb: str, method: str) -> None:
+    region.replies[method] = [topics("STOPPED")]
+    region.replies["DescribeMirror"] = [pb.MirrorReply()]
+    region.run("mirror", verb, "orders", "--link", "we", "--reason", "a drill")
     assert region.asked[0][1].reason == "a drill"
 
 
-@pytest.mark.parametrize(("missing", "shown"), [(3, "at least 3"), (-1, "unknown")])
-def test_decisions_are_listed(region: RegionDouble, missing: int, shown: str) -> None:
+@pytest.mark.parametrize(
+    ("missing", "is_exact", "shown"),
+    [(3, False, "at least 3"), (0, False, "at least 0"), (0, True, " 0 "), (-1, False, "unknown")],
+)
+def test_decisions_are_listed(
+    region: RegionDouble, missing: int, is_exact: bool, shown: str
+) -> None:
     decision = pb.Decision(
         decision_id="we@1",
         topic="orders",
@@ -102,17 +117,20 @@ def test_decisions_are_listed(region: RegionDouble, missing: int, shown: str) ->
         generation=2,
         asked_at_ms=1_000,
         done_at_ms=1_250,
-        asked_by="ipv4:1.2.3.4:5",
+        asked_by="1.2.3.4:5",
         reason="a drill",
         known_missing=missing,
+        is_known_missing_exact=is_exact,
         cut=pb.Cut(kind="FAILOVER", partitions=[pb.CutPartition(offset=5)]),
     )
     region.replies["ListDecisions"] = [pb.DecisionsReply(decisions=[decision])]
     output = region.run("mirror", "decisions", "orders").output
     for text in ("we@1", "a drill", "250", shown):
         assert text in output
+    assert ("at least" in output) == shown.startswith("at least")
     found = json.loads(region.run("mirror", "decisions", "--json").stdout)["decisions"]
     assert found[0]["cut"]["partitions"][0]["offset"] == 5
+    assert found[0]["is_known_missing_exact"] is is_exact
 
 
 def test_no_decision_is_said(region: RegionDouble) -> None:

@@ -16,7 +16,6 @@ from brokers.wire.messages.configs import (
     DescribeConfigsResponse,
     DescribeConfigsResult,
 )
-from federation.local.layout import load
 from linker.wire.v1 import admin_pb2 as pb
 from tests.unit.federation.commands.broker_double import Answers, BrokerDouble, broker_double
 from tests.unit.federation.commands.region.test_view import described
@@ -34,7 +33,15 @@ LED_BY_1 = [
     status("__consumer_offsets", 0, 1, is_leader=True),
     status("odd", 0, 1, is_leader=True),
     status("orders", 0, 1, is_leader=True),
-    status("orders", 0, 2, last_caught_up_lag_ms=7, last_fetch_lag_ms=3, lag=2),
+    status(
+        "orders",
+        0,
+        2,
+        last_caught_up_lag_ms=7,
+        last_fetch_lag_ms=3,
+        lag=2,
+        cluster_link="west-east",
+    ),
     status("orders", 0, 3, last_caught_up_lag_ms=-1, is_caught_up=False),
     status("seen", 0, 1, is_leader=True),
     status("seen", 0, 2, is_observer=True, is_isr_eligible=False, is_in_isr=False),
@@ -63,7 +70,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
         nobody = dead.getsockname()[1]
         dead.close()
         administration.replies["DescribeReplicas"] = [pb.ReplicasReply(replicas=LED_BY_1)]
-        stage = Stage(BrokerDouble(0), administration, lambda _: _admin(tmp_path), nobody)
+        stage = Stage(BrokerDouble(0), administration, lambda _: _admin(administration), nobody)
 
         def cluster(_: Any) -> DescribeClusterResponse:
             port = int(stage.broker.bootstrap.rpartition(":")[2])
@@ -97,10 +104,10 @@ def _settings(asked: Any, admin: Callable[[Any], str | None]) -> DescribeConfigs
     )
 
 
-def _admin(directory: Path) -> str:
-    region = load(directory).region("east")
-    assert region is not None
-    return f"0.0.0.0:{region.admin.rpartition(':')[2]}"  # reached where its Kafka listener was
+def _admin(administration: RegionDouble) -> str:
+    return (
+        f"0.0.0.0:{administration.admin.rpartition(':')[2]}"  # reached where its Kafka listener was
+    )
 
 
 def test_what_leaders_tell_and_what_nobody_tells(stage: Stage) -> None:
@@ -110,9 +117,9 @@ def test_what_leaders_tell_and_what_nobody_tells(stage: Stage) -> None:
     rows = {(each["topic"], each["partition"], each["replica"]): each for each in told["replicas"]}
     assert len(rows) == 1 + 1 + 4 * 3 + 2
     assert rows["orders", 0, 2] == {
-        "topic": "orders", "partition": 0, "replica": 2, "cluster_link": None, "is_leader": False, "is_observer": False,
-        "is_isr_eligible": True, "is_in_isr": True, "is_caught_up": True, "last_caught_up_lag_ms": 7,
-        "last_fetch_lag_ms": 3, "log_start_offset": 0, "log_end_offset": 9, "lag": 2,
+        "topic": "orders", "partition": 0, "replica": 2, "cluster_link": "west-east", "is_leader": False,
+        "is_observer": False, "is_isr_eligible": True, "is_in_isr": True, "is_caught_up": True,
+        "last_caught_up_lag_ms": 7, "last_fetch_lag_ms": 3, "log_start_offset": 0, "log_end_offset": 9, "lag": 2,
     }  # fmt: skip
     assert rows["orders", 0, 3]["last_caught_up_lag_ms"] is None
     led_by_2 = rows["orders", 1, 2]
@@ -184,7 +191,7 @@ def test_people_see_the_tools_columns_and_who_does_not_tell(stage: Stage) -> Non
         "IsCaughtUp", "LastCaughtUpLagMs", "LastFetchLagMs", "LogStartOffset", "LogEndOffset", "Lag",
     ]  # fmt: skip
     rows = [line.split() for line in printed if line.startswith("orders")]
-    assert " ".join(rows[1]) == "orders 0 2 - false false true true true 7 3 0 9 2"
+    assert " ".join(rows[1]) == "orders 0 2 west-east false false true true true 7 3 0 9 2"
     assert rows[3] == ["orders", "1", "1", "-", "false", "unknown", "unknown", "false", *["unknown"] * 6]  # fmt: skip
     assert any(line.startswith("broker 2 does not tell: 127.0.0.1:") for line in printed)
 
