@@ -287,7 +287,7 @@ class DirectoriesMeasured:
 class TailSealed:
     """The result of `SealTail`: every batch up to `next_offset` is copied; if `done`, to the end, durably.
 
-    `error` says why nothing more is copied; the log is unchanged.
+    `size`: bytes of these batches. `error` says why nothing more is copied; the log is unchanged.
     """
 
     ticket: Ticket
@@ -295,6 +295,7 @@ class TailSealed:
     next_offset: Offset
     done: bool = False
     error: str = ""
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

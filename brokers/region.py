@@ -196,11 +196,13 @@ RegionEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The batches are written, or the log start has moved; `next_offset` is the log end offset."""
+    """The batches are written, or the log start has moved; `next_offset` is the log end offset. `size`: bytes that were
+    sealed."""
 
     ticket: Ticket
     partition: TopicPartition
     next_offset: Offset
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ class Linker:
     def skipped_offsets(self, topic: str) -> int:
         """How many offsets of its source a mirror topic does not have, by the hole ledger."""
         holes = self._region.holes.of(self._region.view.image, topic)
-        return sum(one.next_offset - one.base_offset for one in holes if not one.lacks_markers)
+        return sum(one.missing for one in holes)
 
     def held_bytes(self) -> list[tuple[TopicPartition, int]]:
         """What retention leaves alone for mirrors in other regions, of this broker's replicas."""

@@ -2,6 +2,7 @@
 each broker about the mirror partitions that it leads, and the linker of that broker answers."""
 
 from collections.abc import Iterable
+from itertools import zip_longest
 
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError
@@ -55,6 +56,7 @@ def _to_mirror(mirror: MirrorStatus) -> DescribedMirror:
             for index, leader_epoch in mirror.clamped
         ],
         sealed_partitions=list(mirror.sealed),
+        sealed_bytes=list(mirror.sealed.values()),
         because=mirror.because,
         committed=[
             CommittedMirrorOffset(group=group, partition_index=index, offset=offset)
@@ -68,12 +70,13 @@ def _to_mirror(mirror: MirrorStatus) -> DescribedMirror:
 
 
 def _from_mirror(mirror: DescribedMirror) -> MirrorStatus:
+    sealed = len(mirror.sealed_partitions)
     return MirrorStatus(
         mirror.topic,
         mirror.record_version,
         tuple(_from_partition(each) for each in mirror.partitions),
         tuple((one.partition_index, one.leader_epoch) for one in mirror.clamped_group_partitions),
-        tuple(mirror.sealed_partitions),
+        dict(zip_longest(mirror.sealed_partitions, mirror.sealed_bytes[:sealed], fillvalue=-1)),
         mirror.because,
         tuple((one.group, one.partition_index, one.offset) for one in mirror.committed),
         tuple((one.partition_index, one.leader_epoch) for one in mirror.heard_group_partitions),

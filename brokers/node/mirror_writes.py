@@ -109,7 +109,7 @@ class MirrorWrites:
             if not answer.done:
                 self._timers.set(now + PAUSE_MS, lambda _: self._seal(event))
                 return []
-            return [Placed(event.ticket, event.partition, answer.next_offset)]
+            return [Placed(event.ticket, event.partition, answer.next_offset, answer.size)]
 
         limit = self._config.orphan_store_max_bytes
         ticket = self._continuations.on_storage(answered)

@@ -1,6 +1,7 @@
 """A mirror topic as one broker knows it, for the link coordinator."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from brokers.ids import Instant, LeaderEpoch, Offset
 
@@ -51,16 +52,17 @@ class MirrorStatus:
     """What one broker knows of a mirror topic whose record it has in this version.
 
     `clamped`: the partitions of `__consumer_offsets`, each with its leader epoch, whose groups it has moved back to the
-    cut. `sealed`: the partitions whose orphan tail it has sealed, as leader or follower. `because`: why it has not done
-    more of what is pending. While a restore looks for what is in common: `committed`, by group and partition, the
-    offsets of the groups that it coordinates; `heard`, the partitions of `__consumer_offsets` of which it knows all.
+    cut. `sealed`: the partitions whose orphan tail it has sealed, as leader or follower, with the tail's bytes; -1: an
+    older release does not say. `because`: why it has not done more of what is pending. While a restore looks for what
+    is in common: `committed`, by group and partition, the offsets of the groups that it coordinates; `heard`, the
+    partitions of `__consumer_offsets` of which it knows all.
     """
 
     topic: str
     record_version: Offset
     partitions: tuple[MirrorPartitionStatus, ...] = ()
     clamped: tuple[tuple[int, LeaderEpoch], ...] = ()
-    sealed: tuple[int, ...] = ()
+    sealed: Mapping[int, int] = field(default_factory=dict)
     because: str = ""
     committed: tuple[tuple[str, int, Offset], ...] = ()
     heard: tuple[tuple[int, LeaderEpoch], ...] = ()

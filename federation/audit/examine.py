@@ -15,7 +15,6 @@ from federation.audit.result import CannotRun
 from federation.audit.segments.checkpoints import Key
 from federation.audit.since.earlier import Earlier, Observed, earlier, topic_id
 from federation.audit.verdict.heads import heads, retention
-from federation.audit.verdict.holes import MISSED_MARKERS
 from federation.audit.verdict.verdicts import (
     at_the_cut,
     orphan_tail,
@@ -78,7 +77,7 @@ def examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key,
     examined = {}
     last = options.since.by_key() if options.since is not None else {}
     prefix, cuts = options.mirror_prefix, options.all_cuts()
-    holes = [one for one in options.all_holes() if one.cause != MISSED_MARKERS]
+    holes = [one for one in options.all_holes() if one.is_skipped]
     cut_topics = {topic for topic, _ in cuts}
     for key in keys:
         source = taken.source.get(key) or NOTHING_THERE._replace(

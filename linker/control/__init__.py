@@ -21,7 +21,7 @@ On the link coordinator:
 - `failover`: promote and failover of a mirror topic, up to the cut; `mirror_handover`: after it
 - `failover_phases`: the phases of both; `mirror_proof`: those in which a promotion or reversal is proved
 - `reversing`: what a link tells its source of reversals; `pending_mirror`: the source that becomes the mirror
-- `restore`: truncate-and-restore of a topic
+- `restore`: truncate-and-restore of a topic; `divergence_cuts`: what it cuts, for the hole ledger
 - `superseding`: tells the source what was taken over
 - `cancelling`: what is taken back before the cut
 - `mirror_cut`: where a mirror topic is cut; `mirror_refusals`: why its state is not changed

@@ -15,6 +15,7 @@ from linker.control.mirror_topic import MirrorTopic
 from linker.errors import MirrorError
 from linker.records import hole_ledger
 from linker.records.decision import Decision, put
+from linker.records.hole_ledger import Hole
 from linker.records.mirror_record import Asked, Cut, TransitionError, verb_of
 from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
 from linker.region_client import Effects, RegionClient
@@ -67,18 +68,23 @@ class MirrorHandover:
 
     def hand_over(self, now: Instant) -> Effects:
         """A hole that was recorded, and not skipped, is none: what lies there will be the topic's own."""
-        ends = {index: one.offset for index, one in enumerate(self._cut.partitions)}
         holes = self._region.holes.of(self._region.view.image, self._mirror.topic)
-        untrue = [
-            one
-            for one in hole_ledger.in_order(holes)
-            if one.base_offset >= ends.get(one.partition.partition, 0)
-        ]
+        untrue = [one for one in hole_ledger.in_order(holes) if not self._is_done(one, now)]
         if not untrue:
             return self._give_writers(now)
         withdrawn = self._progress.in_this_phase(self._on_withdrawn)
         command = PutDocuments(tuple(map(hole_ledger.withdraw, untrue)))
         return [self._region.propose(command, withdrawn)]
+
+    def _is_done(self, hole: Hole, now: Instant) -> bool:
+        """Whether the mirror has skipped it, or, where a restore was to cut the log, has cut it."""
+        if not hole.is_cut:
+            ends = {index: one.offset for index, one in enumerate(self._cut.partitions)}
+            return hole.base_offset < ends.get(hole.partition.partition, 0)
+        report = self._reports.of(hole.partition, now)
+        if report is None:
+            return True  # the tail is sealed all the same
+        return report.log_end_offset <= hole.base_offset or report.last_epoch > hole.tail_epoch
 
     def _on_withdrawn(self, result: object, now: Instant) -> Effects:
         if isinstance(result, Refusal):

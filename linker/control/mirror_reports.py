@@ -1,6 +1,6 @@
 """What the brokers of this region know of the mirror partitions that they lead, gathered by the link coordinator."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, NamedTuple, TypeAlias
@@ -17,10 +17,11 @@ OwnPartition: TypeAlias = Callable[[TopicPartition, Instant], MirrorPartitionSta
 
 
 class Progress(NamedTuple):
-    """What a broker has done for a mirror topic's record: groups moved back, orphan tails sealed; or why it has not."""
+    """What a broker has done for a mirror topic's record: groups moved back, orphan tails sealed, each with its bytes;
+    or why it has not."""
 
     clamped: Collection[tuple[int, int]]
-    sealed: Collection[int]
+    sealed: Mapping[int, int]
     because: str
 
 
@@ -32,7 +33,7 @@ class Readers(NamedTuple):
     heard: Collection[tuple[int, int]] = ()
 
 
-_NONE: Final = Progress((), (), "")
+_NONE: Final = Progress((), {}, "")
 
 # This broker's own; None where it has no record of the topic.
 OwnProgress: TypeAlias = Callable[[str], Progress | None]
@@ -150,6 +151,13 @@ class MirrorReports:
                     return f"broker {broker_id} has not sealed the tail of partition {index}{why}"
         return ""
 
+    def sealed_bytes(self, partition: TopicPartition, record_version: Offset) -> int:
+        """Of the orphan tail that the leader has sealed for this version of the record; -1 unknown."""
+        placed = self._region.view.image.partition(partition)
+        leader = placed.leader if placed is not None else NO_LEADER
+        progress = self._progress(leader, partition.topic, record_version)
+        return progress.sealed.get(partition.partition, -1)
+
     def trouble(self, topic: str) -> str:
         """Why some broker has not done what is pending."""
         brokers = self._region.view.image.brokers
@@ -243,7 +251,7 @@ class MirrorReports:
             self._reports[broker_id, each.topic] = _Report(
                 each.record_version,
                 {one.index: one for one in each.partitions},
-                Progress(frozenset(each.clamped), frozenset(each.sealed), each.because),
+                Progress(frozenset(each.clamped), each.sealed, each.because),
                 Readers(each.committed, frozenset(each.heard)),
             )
         effects = self._ask(broker_id)

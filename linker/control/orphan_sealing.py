@@ -4,6 +4,7 @@ A log that may be compacted beyond its cut is emptied and copied anew (`Log.trun
 source's log began comes back from nowhere, so this head of the log is sealed, too, before its tail.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -25,7 +26,7 @@ class _Piece(NamedTuple):
 
 
 class OrphanSealing:
-    """Of one mirror topic. `sealed`: the partitions whose tail this broker has sealed, or does not have."""
+    """Of one mirror topic. `sealed`: the partitions whose tail this broker has sealed, or does not have; its bytes."""
 
     def __init__(self, region: RegionClient, topic: str) -> None:
         self.because = ""  # the last reason why a tail was not sealed
@@ -33,13 +34,13 @@ class OrphanSealing:
         self._topic = topic
         self._record: MirrorRecord | None = None
         self._version: Offset = -1
-        self._sealed: set[int] = set()
+        self._sealed: dict[int, int] = {}
         self._sealing: set[int] = set()
         self._timer: int | None = None
 
     @property
-    def sealed(self) -> tuple[int, ...]:
-        return tuple(sorted(self._sealed))
+    def sealed(self) -> Mapping[int, int]:
+        return dict(sorted(self._sealed.items()))
 
     def follow(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
         """Seal what is to be sealed by this record, until all of it is."""
@@ -75,7 +76,7 @@ class OrphanSealing:
             return []  # no replica here, or not now
         is_of_source = bool(state.epochs) and state.epochs[-1][0] > point.leader_epoch
         if state.log_end_offset <= point.offset or is_of_source:
-            self._sealed.add(index)
+            self._sealed[index] = 0
             return []
         self._sealing.add(index)
         head = self._head(partition, point, state)
@@ -130,7 +131,7 @@ class OrphanSealing:
         if isinstance(answer, Placed):
             self.because = ""
             if version == self._version:
-                self._sealed.add(partition.partition)
+                self._sealed[partition.partition] = answer.size
             what = f"orphan tail of {partition}"
             return [Changed(what, "sealed", f"up to offset {answer.next_offset}")]
         is_new, self.because = answer.because != self.because, answer.because

@@ -5,6 +5,7 @@ The link coordinator goes by the record alone, so that another one goes on where
     PENDING_SETUP_FOR_RESTORE   the link becomes the topic's writer: producers are refused
                                 each leader compares its log with the source's, and the record has what is in common
                                 every in-sync replica seals what it has beyond; groups past it are moved back
+                                the hole ledger says what is cut
     PENDING_RESTORE             each leader truncates, in a leader epoch of its own, and follows the source
     ACTIVE                      every leader follows, and no replica that may be elected has its old tail
 
@@ -12,7 +13,7 @@ Until PENDING_RESTORE nothing is removed, and a failover makes the topic what it
 cut begins leader epochs that no other region gives out (`mirror_cut`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,10 +23,13 @@ from brokers.ids import NO_PARTITION_LEADER_EPOCH, Instant, Offset, TopicPartiti
 from brokers.metadata.commands.mirror_commands import SetTopicWriter, superseder_of
 from brokers.region import MirrorPartitionStatus
 from linker.config import DivergencePolicy
+from linker.control.divergence_cuts import divergence_cuts
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import DIVERGED
+from linker.records import hole_ledger
+from linker.records.hole_ledger import Hole
 from linker.records.mirror_record import READERS_MAX, MirrorRecord, RestorePoint
 from linker.records.mirror_state import RESTORING, TRANSITIONS, MirrorState, MirrorTrigger
 from linker.region_client import Effects, RegionClient
@@ -193,8 +197,25 @@ class MirrorRestore:
             because = f"groups are moved back: {why}" if why else "groups are moved back"
         if because:
             return effects + self._wait(because, now)
-        target = TRANSITIONS[mirror.record.state, MirrorTrigger.SEALED]
-        return effects + self._write(now, state=target, since=now)
+        cuts = divergence_cuts(mirror.record, mirror.version, self._reports, now)
+        return effects + (self._record(cuts) if cuts else self._write_sealed(now))
+
+    def _record(self, cuts: Sequence[Hole]) -> Effects:
+        self._is_asking = True
+        command = hole_ledger.record(self._region.view.image, *cuts)
+        return [self._region.propose(command, self._on_recorded)]
+
+    def _on_recorded(self, result: object, now: Instant) -> Effects:
+        self._is_asking = False
+        if self._mirror.record.state is not MirrorState.PENDING_SETUP_FOR_RESTORE:
+            return []
+        if isinstance(result, Refusal):
+            return self._wait(result.because, now)
+        return self._write_sealed(now)
+
+    def _write_sealed(self, now: Instant) -> Effects:
+        target = TRANSITIONS[self._mirror.record.state, MirrorTrigger.SEALED]
+        return self._write(now, state=target, since=now)
 
     def _end(self, now: Instant) -> Effects:
         def lacks(index: int) -> str:

@@ -326,7 +326,7 @@ class PartitionReplicator:
 
     def _record(self, skip: PendingHole) -> object:
         self._blocked = True
-        command = hole_ledger.record(skip.hole, self._region.view.image)
+        command = hole_ledger.record(self._region.view.image, skip.hole)
         return self._region.propose(command, partial(self._on_recorded, skip))
 
     def _on_recorded(self, skip: PendingHole, result: object, now: Instant) -> Effects:

@@ -4,6 +4,9 @@ What compaction has removed from the source's log, between its log start and its
 has what that log has. A hole is what lies below the source's log start before the mirror got there. The exception is a
 deletion marker that was removed before a mirror got it, which has what the marker deleted: the entry says in which
 range of offsets markers may be missing, and the records of the range that the source has follow all the same.
+
+What a restore cuts from a mirror's log is in the ledger, too: records that the source does not have, or not any more.
+The source's records at these offsets follow, so nothing of the source is missing there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,14 +15,15 @@ from enum import Enum
 from typing import Final
 from uuid import UUID
 
-from brokers.ids import Instant, Offset, TopicPartition
+from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.image.image import Image
 from linker.records.documents import decode, encode
 
 HOLE_KIND: Final = "hole"
 MARKER_HOLE_KIND: Final = "marker-hole"  # apart, as earlier releases cannot read its cause
-LEDGER_KINDS: Final = (HOLE_KIND, MARKER_HOLE_KIND)
+DIVERGENCE_CUT_KIND: Final = "divergence-cut"  # the same
+LEDGER_KINDS: Final = (HOLE_KIND, MARKER_HOLE_KIND, DIVERGENCE_CUT_KIND)
 
 
 class HoleCause(Enum):
@@ -30,15 +34,24 @@ class HoleCause(Enum):
     START_OFFSET_TIMESTAMP = "START_OFFSET_TIMESTAMP"  # it is a time
     # Compaction at the source removed deletion markers first: the mirror may keep older records of their keys.
     SOURCE_REMOVED_MARKERS = "SOURCE_REMOVED_MARKERS"
+    # A restore, of an operator or by `mirror.divergence.policy`, cut what the mirror had beyond its source's history.
+    DIVERGENCE_CUT = "DIVERGENCE_CUT"
+
+
+_KINDS: Final = {
+    HoleCause.SOURCE_REMOVED_MARKERS: MARKER_HOLE_KIND,
+    HoleCause.DIVERGENCE_CUT: DIVERGENCE_CUT_KIND,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Offsets [base_offset, next_offset) that the mirror does not hold, or not all of them (`lacks_markers`). An empty
-    one is a start at "latest".
+    """Offsets [base_offset, next_offset) that the mirror does not hold, or not all of them (`lacks_markers`), or at
+    which it held others before (`is_cut`). An empty one is a start at "latest".
 
     `topic_id` is None in entries of releases that did not record it, `deleted_at` while the topic exists. `size`: the
-    bytes of record batches that it had at the source; -1: unknown.
+    bytes of record batches that it had at the source, or of those that were cut; -1: unknown. `tail_epoch`: the largest
+    leader epoch of what was cut; what takes its place has later ones.
     """
 
     partition: TopicPartition
@@ -49,11 +62,12 @@ class Hole:
     topic_id: UUID | None = None
     deleted_at: Instant | None = None
     size: int = -1
+    tail_epoch: LeaderEpoch = -1
 
     @property
     def kind(self) -> str:
         """Of its document."""
-        return MARKER_HOLE_KIND if self.lacks_markers else HOLE_KIND
+        return _KINDS.get(self.cause, HOLE_KIND)
 
     @property
     def lacks_markers(self) -> bool:
@@ -61,9 +75,20 @@ class Hole:
         return self.cause is HoleCause.SOURCE_REMOVED_MARKERS
 
     @property
+    def is_cut(self) -> bool:
+        """Whether the mirror held records there that its source does not have. It has all that the source has."""
+        return self.cause is HoleCause.DIVERGENCE_CUT
+
+    @property
+    def missing(self) -> int:
+        """How many of the source's offsets the mirror does not have."""
+        return 0 if self.lacks_markers or self.is_cut else self.next_offset - self.base_offset
+
+    @property
     def name(self) -> str:
         """The same hole has the same name, however often it is recorded."""
         place = f"{self.partition}@{self.base_offset}" + ("-markers" if self.lacks_markers else "")
+        place += f"-cut-{self.tail_epoch}" if self.is_cut else ""
         return place if self.deleted_at is None else f"{place}#{self.topic_id or self.deleted_at}"
 
     @property
@@ -76,10 +101,13 @@ class Hole:
         return self.deleted_at is None and self.topic_id in (None, topic_id)
 
 
-def record(hole: Hole, image: Image) -> PutDocuments:
-    """The entry names the id that its topic has now."""
-    topic = image.topics_by_name.get(hole.partition.topic)
-    return PutDocuments((put(replace(hole, topic_id=topic.id if topic is not None else None)),))
+def record(image: Image, *holes: Hole) -> PutDocuments:
+    """Each entry names the id that its topic has now."""
+    named = []
+    for hole in holes:
+        topic = image.topics_by_name.get(hole.partition.topic)
+        named.append(replace(hole, topic_id=topic.id if topic is not None else None))
+    return PutDocuments(tuple(map(put, named)))
 
 
 def put(hole: Hole) -> DocumentChange:
@@ -96,6 +124,8 @@ def put(hole: Hole) -> DocumentChange:
         fields["topic_id"] = str(hole.topic_id)
     if hole.size >= 0:
         fields["bytes"] = hole.size
+    if hole.tail_epoch >= 0:
+        fields["tail_epoch"] = hole.tail_epoch
     if hole.deleted_at is not None:
         fields["deleted_at"] = hole.deleted_at
     return DocumentChange(kind=hole.kind, name=hole.name, body=encode(fields))
@@ -117,6 +147,7 @@ def decode_hole(body: bytes) -> Hole:
         topic_id=UUID(fields["topic_id"]) if "topic_id" in fields else None,
         deleted_at=fields.get("deleted_at"),
         size=int(fields.get("bytes", -1)),
+        tail_epoch=int(fields.get("tail_epoch", -1)),
     )
 
 

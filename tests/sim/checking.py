@@ -45,11 +45,13 @@ class Evidence:
     audited_at: Instant = -1
 
     def holes_of(self, partition: TopicPartition) -> list[tuple[Offset, Offset]]:
-        """The hole ledger, as the operator was last told."""
+        """What the mirror lacks, by the hole ledger as the operator was last told."""
         mirror = self.statements.mirror
         holes = mirror.holes if mirror is not None else ()
         return [
-            (hole.base_offset, hole.next_offset) for hole in holes if hole.partition == partition
+            (hole.base_offset, hole.next_offset)
+            for hole in holes
+            if hole.partition == partition and not hole.is_cut
         ]
 
     def in_a_hole(self, partition: TopicPartition, value: bytes) -> bool:

@@ -59,6 +59,10 @@ LEDGER_PLANTS: dict[str, LedgerPlant] = {
     ),
     "ledger_too_short": too_short,
     "ledger_begins_late": begins_late,
+    # What a restore cut from the mirror: the source's records take its place, and are to be there.
+    "cut_of_a_restore": lambda start, seed: _missing(
+        start, [hole(0, start, cause="DIVERGENCE_CUT")]
+    ),
     "retention_too_long": retention_too_long,
     "whole_ledger": lambda start, seed: (
         [hole(0, start)],

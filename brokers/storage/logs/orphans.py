@@ -62,6 +62,11 @@ class TailSealing:
         self._epochs: list[tuple[LeaderEpoch, Offset]] = []
         self._batches = self._records = 0
 
+    @property
+    def size(self) -> int:
+        """Bytes of the batches that are copied."""
+        return sum(each.size for each in self._copied)
+
     def continues(self, log: LocalLog, effect: SealTail) -> bool:
         """Whether this is what was asked for before, of the same open log."""
         is_same = (self.offset, self._effect.end) == (effect.offset, effect.end)
@@ -128,7 +133,7 @@ class TailSealing:
             "topic_id": self.log.topic_id.hex(),
             "base_offset": first,
             "next_offset": self._end,
-            "bytes": sum(each.size for each in self._copied),
+            "bytes": self.size,
             "batches": self._batches,
             "records": self._records,
             "leader_epochs": self._epochs,
@@ -193,7 +198,7 @@ class OrphanStore:
             return [_failed(effect, error.because if isinstance(error, BatchError) else str(error))]
         if done:
             del self._sealings[partition]
-        return [TailSealed(effect.ticket, partition, sealing.next_offset, done)]
+        return [TailSealed(effect.ticket, partition, sealing.next_offset, done, size=sealing.size)]
 
 
 def _failed(effect: SealTail, because: str) -> Event:

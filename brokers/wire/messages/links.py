@@ -468,6 +468,7 @@ class DescribedMirror(Message):
         "because",
         "committed",
         "heard_group_partitions",
+        "sealed_bytes",
     )
 
     def __init__(
@@ -481,6 +482,7 @@ class DescribedMirror(Message):
         because: str = "",
         committed: list[CommittedMirrorOffset] = EMPTY,
         heard_group_partitions: list[PartitionLeaderEpoch] = EMPTY,
+        sealed_bytes: list[int] = EMPTY,
     ) -> None:
         self.topic = topic
         self.record_version = record_version
@@ -494,6 +496,7 @@ class DescribedMirror(Message):
         self.heard_group_partitions = (
             [] if heard_group_partitions is EMPTY else heard_group_partitions
         )
+        self.sealed_bytes = [] if sealed_bytes is EMPTY else sealed_bytes
 
 
 class DescribedMirrorPartition(Message):

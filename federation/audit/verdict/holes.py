@@ -14,18 +14,26 @@ NAMES = {"from_offset": "from", "to_offset": "to"}
 MISSED_MARKERS = "SOURCE_REMOVED_MARKERS"
 """Of a hole in which only deletion markers may be missing: it explains these, and records of keys that one of them
 would have deleted."""
+DIVERGENCE_CUT = "DIVERGENCE_CUT"
+"""Of an entry for records that a restore cut from the mirror, as the source did not have them. What the source has at
+these offsets has followed, so the entry explains nothing."""
 NOT_READ = ("first_seen_ms", "topic_id", "deleted_at_ms", "bytes")
 CUT = {"topic": str, "partition": int, "offset": int}
 
 
 class KnownHole(NamedTuple):
-    """Offsets [from_offset, to_offset) that the mirror does not hold, and why."""
+    """Offsets [from_offset, to_offset) of the ledger, and why they are in it."""
 
     topic: str
     partition: int
     from_offset: int
     to_offset: int
     cause: str
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether the mirror lacks all of the range."""
+        return self.cause not in (MISSED_MARKERS, DIVERGENCE_CUT)
 
 
 def parse(text: str) -> list[KnownHole]:

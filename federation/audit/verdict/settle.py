@@ -209,7 +209,7 @@ def _excused(finding: Finding, ledgers: Mapping[Side, Sequence[KnownHole]]) -> F
     if not lacking:
         return finding
     for hole in ledgers[Side.MIRROR]:
-        if hole.cause == MISSED_MARKERS:
+        if not hole.is_skipped:
             continue
         if hole.from_offset <= finding.from_offset and finding.to_offset <= hole.to_offset:
             evidence = json.dumps({"cause": hole.cause, **json.loads(finding.evidence)})

@@ -1,14 +1,21 @@
 """A mirror whose source lost records that it holds: it goes back to what they have in common, and seals the rest."""
 
+from pathlib import Path
+
 import pytest
 
 from brokers.ids import TopicPartition
-from linker.commands import AlterLinkConfigs, RestoreMirrors
+from federation.audit.verdict.verdicts import Verdict
+from linker.commands import AlterLinkConfigs, ListHoles, RestoreMirrors
 from linker.errors import MirrorError
+from linker.records.hole_ledger import HoleCause
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
+from tests.playbooks.linker.audits import audited
 from tests.playbooks.linker.test_restore import high_watermark, orphans, state
-from tests.playbooks.linker.world import Unlucky, World, linked
+from tests.playbooks.linker.world import Unlucky, World, caught_up, linked
+
+CUT = HoleCause.DIVERGENCE_CUT
 
 
 @pytest.mark.parametrize("prefix", ["", "w."])
@@ -35,10 +42,11 @@ def test_a_mirror_whose_source_lost_records_goes_on_from_what_they_have_in_commo
     world.run_until(lambda: mirrors(mirror).record.state is MirrorState.ACTIVE)
     world.run_until(lambda: world.source.log("orders", 0) == world.destination.log(mirror, 0))
     assert [name.split(".e")[0] for name in orphans(world.destination)] == [f"{mirror}-0/0-2"]
+    assert [one.cause for one in world.destination.mirror(mirror).holes] == [CUT]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_mirror_goes_back_by_itself_where_its_link_says_so(when: str) -> None:
+def test_a_mirror_goes_back_by_itself_where_its_link_says_so(when: str, tmp_path: Path) -> None:
     """`mirror.divergence.policy`, set before the source loses records or once the mirror has failed."""
     world = World().start()
     clients.create_topic(world.source, "orders")
@@ -56,4 +64,20 @@ def test_a_mirror_goes_back_by_itself_where_its_link_says_so(when: str) -> None:
     same = world.source.log
     world.run_until(lambda: same("orders", 0) == world.destination.log("orders", 0), 600_000)
     world.run_until(lambda: state(world.destination) is MirrorState.ACTIVE)
-    assert [name.split(".e")[0] for name in orphans(world.destination)] == ["orders-0/0-2"]
+    ((folder, manifest),) = orphans(world.destination).items()
+    assert folder.split(".e")[0] == "orders-0/0-2"
+    # What was cut is in the ledger, and no hole in what the source has.
+    for _ in range(2):
+        (cut,) = world.destination.mirror("orders").holes
+        assert (cut.base_offset, cut.next_offset, cut.cause) == (0, 2, CUT)
+        assert cut.size == manifest["bytes"] > 0
+        assert cut.first_seen <= manifest["sealed_at"] + 1_000
+        assert world.destination.ask(ListHoles()).holes == (cut,)
+        assert world.destination.linker.skipped_offsets("orders") == 0
+        world.destination.stop()
+        world.destination.start()
+    # An audit knows it, and subtracts nothing for it.
+    world.run_until(lambda: caught_up(world))
+    result = audited(world.source, world.destination, tmp_path, "orders")
+    assert [(one.kind, one.from_offset) for one in result.findings] == []
+    assert result.verdict is Verdict.KEPT

@@ -16,6 +16,7 @@ from linker.commands import (
     ChangeMirrors,
     CreateLink,
     DescribeLink,
+    ListHoles,
     RestoreMirrors,
 )
 from linker.records.mirror_record import RestorePoint
@@ -274,6 +275,22 @@ def test_before_anything_is_truncated_a_failover_takes_it_back() -> None:
     assert world.source.ask(command).topics[0].state == "STOPPED"
     assert world.source.log("orders", 0) == before
     assert clients.send(world.source, "orders", 0, b"writable again") == (0, 5)
+
+
+def test_a_cut_that_a_failover_took_back_is_not_in_the_ledger() -> None:
+    """Of two partitions one is truncated when the topic is failed over in the middle of its restore."""
+    world = failed_over(2)
+    link_back(world)
+    before = world.source.log("orders", 1)
+    restore(world)
+    world.run_until(lambda: len(world.source.ask(ListHoles()).holes) == 2)
+    assert state(world.source) is MirrorState.PENDING_SETUP_FOR_RESTORE
+    world.reachable = False
+    world.cut()
+    command = ChangeMirrors(verb="failover", link=BACK, topics=("orders",))
+    assert world.source.ask(command).topics[0].state == "STOPPED"
+    assert world.source.log("orders", 1) == before
+    assert world.source.ask(ListHoles()).holes == ()
 
 
 def test_validate_only_changes_nothing() -> None:

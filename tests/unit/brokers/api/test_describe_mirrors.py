@@ -2,7 +2,7 @@
 
 from brokers.api import describe_mirrors
 from brokers.region import MirrorPartitionStatus, MirrorStatus
-from brokers.wire.messages.links import DescribeMirrorsResponse
+from brokers.wire.messages.links import DescribedMirror, DescribeMirrorsResponse
 from tests.kernel.requests import as_read
 
 PARTITION = MirrorPartitionStatus(
@@ -17,7 +17,7 @@ MIRROR = MirrorStatus(
     record_version=5,
     partitions=(PARTITION,),
     clamped=((0, 1),),
-    sealed=(1,),
+    sealed={1: 130, 2: 0},
     because="waits",
     committed=(("billing", 1, 9),),
     heard=((0, 1), (3, 2)),
@@ -35,3 +35,6 @@ def test_what_an_older_release_does_not_say_is_unknown() -> None:
     assert describe_mirrors.from_response(response) == ()
     bare = MirrorPartitionStatus(0, 0, 0, 0, 0, 0)
     assert (bare.lag_bytes, bare.origin_lag_ms, bare.common_offset) == (-1, -1, -1)
+    older = DescribedMirror(topic="orders", sealed_partitions=[0, 2])
+    (heard,) = describe_mirrors.from_response(DescribeMirrorsResponse(mirrors=[older]))
+    assert heard.sealed == {0: -1, 2: -1}

@@ -100,6 +100,13 @@ def test_a_hole_in_the_ledger_is_no_fault_and_one_that_is_not_is() -> None:
     assert kinds(extra(5, 8), holes=holes) == [("extra_on_mirror", "", 5, 8)]
 
 
+def test_what_a_restore_cut_from_the_mirror_excuses_nothing() -> None:
+    """The source's records of these offsets have to follow."""
+    holes = (KnownHole("t", 0, 5, 8, "DIVERGENCE_CUT"),)
+    assert kinds(missing(5, 8), holes=holes) == [("missing_on_mirror", "", 5, 8)]
+    assert kinds(extra(5, 8), holes=holes) == [("extra_on_mirror", "", 5, 8)]
+
+
 def test_neighbours_of_one_class_are_one_range() -> None:
     (found,) = settle([missing(5, 8, "a"), missing(8, 9, "b"), missing(9, 20, "c")], ())
     assert (found[2:4], found.batches, found.records) == ((5, 20), 3, 15)
