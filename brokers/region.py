@@ -369,6 +369,11 @@ class RegionView(Protocol):
     ) -> tuple[ReplicaStatus, ...] | None:
         """Every replica of a partition as its leader sees it; None where this node does not lead it."""
 
+    def records_were_deleted(
+        self, partition: TopicPartition, base: Offset, log_start_offset: Offset
+    ) -> bool:
+        """Whether DeleteRecords, and not retention, is known to have deleted all records between these offsets."""
+
     def bytes_between(self, partition: TopicPartition, base: Offset, end: Offset) -> int:
         """Of whole segments, also of some that were deleted; -1 where one is unknown, or none begins there."""
 

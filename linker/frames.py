@@ -80,8 +80,7 @@ class Brokers:
 
 @dataclass(frozen=True, slots=True)
 class Announce:
-    """The first frame of a source that dials; the destination answers with Hello. `fetcher` numbers the streams between
-    two brokers."""
+    """The first frame of a source that dials; Hello answers it. `fetcher` numbers the streams between two brokers."""
 
     link_name: str
     cluster_id: str
@@ -95,8 +94,7 @@ class Announce:
 class WantedStreams:
     """To a broker of a source that dials: to which brokers of the destination it is to have streams (version 9).
 
-    To `broker_ids` all of the link's, because they mirror what it leads; to `metadata_ids` one. It replaces what was
-    sent before on the stream.
+    To `broker_ids` all of the link's, because they mirror what it leads; to `metadata_ids` one. The newest counts.
     """
 
     broker_ids: tuple[BrokerId, ...] = ()
@@ -267,7 +265,8 @@ class Agreed:
     """Chunks follow from `start_offset`. Sent again when the source's log start has passed the position.
 
     `skipped_bytes`: how many the source had from there to `start_offset` (version 6); -1: unknown. `began_at`: where
-    its log began as a mirror by `mirror.start.offset.spec`, else 0; -1: an older release does not say.
+    its log began as a mirror by `mirror.start.offset.spec`, else 0; -1: an older release does not say. `is_deleted`: it
+    knows that DeleteRecords has deleted all from the subscriber's offset to where it begins now.
     """
 
     subscription: int
@@ -277,6 +276,7 @@ class Agreed:
     clock: Instant
     skipped_bytes: int = -1
     began_at: Offset = -1
+    is_deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ class PendingTrims:
         offset = mark if asked.offset == HIGH_WATERMARK else asked.offset
         if offset < 0 or offset > mark:
             raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
-        effects = replica.trim(offset)
+        effects = replica.delete_records(offset)
         item.low_watermark = replica.low_watermark()
         if item.low_watermark >= offset:
             return effects

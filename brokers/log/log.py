@@ -38,8 +38,9 @@ class Log:
     """`log_end_offset` is the end of the appends, `written_offset` that of the writes (synced, where `sync` is set)."""
 
     __slots__ = (
-        "_segment_bases",
+        "_records_deleted",
         "_sealed_sizes",
+        "_segment_bases",
         "cleaner_offset",
         "completeness",
         "deleted",
@@ -78,6 +79,7 @@ class Log:
         self._segment_bases: tuple[Offset, ...] = ()  # of `segments`, once somebody asked for it
         self._sealed_sizes: tuple[int, ...] = ()
         self.deleted: deque[tuple[Offset, int]] = deque(maxlen=DELETED_MAX)  # base offset and size
+        self._records_deleted = (0, 0)  # by DeleteRecords since the log was opened
         self.log_start_offset = log_start_offset
         self.log_end_offset = log_end_offset
         self.written_offset = log_end_offset
@@ -260,6 +262,19 @@ class Log:
         if log_start_offset == self.log_end_offset and self.segments[-1].size > 0:
             effects.append(self._roll(self.log_end_offset))
         return effects + self._start_at(log_start_offset)
+
+    def delete_records(self, offset: Offset) -> list[StorageEffect]:
+        """Advance the log start offset as a client asked (DeleteRecords)."""
+        before, (start, end) = self.log_start_offset, self._records_deleted
+        effects = self.trim(offset)
+        if effects:
+            self._records_deleted = (start if before == end else before, offset)
+        return effects
+
+    def records_were_deleted(self, base: Offset, log_start_offset: Offset) -> bool:
+        """Whether DeleteRecords has deleted all between these offsets, since the log was opened and on this node."""
+        start, end = self._records_deleted
+        return start <= base < log_start_offset == end
 
     def restart_at(self, offset: Offset) -> list[StorageEffect]:
         """Delete everything and continue at `offset`: the source lost a range, or the leader's log starts there.

@@ -257,6 +257,14 @@ class LocalRegionView:
         broker = self.image.brokers.get(broker_id)
         return broker is not None and broker.is_active
 
+    def records_were_deleted(
+        self, partition: TopicPartition, base: Offset, log_start_offset: Offset
+    ) -> bool:
+        replica = self._partitions.get(partition)
+        if replica is None or replica.log is None:
+            return False
+        return replica.log.records_were_deleted(base, log_start_offset)
+
     def bytes_between(self, partition: TopicPartition, base: Offset, end: Offset) -> int:
         replica = self._partitions.get(partition)
         if replica is None or replica.log is None:

@@ -8,6 +8,7 @@ Always: log start <= high watermark <= written <= log end. The high watermark de
 below it: a follower's after an unclean election, or a mirror's whose source has other records.
 """
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from brokers.effects import Changed, Effect, TruncateLog
@@ -300,10 +301,16 @@ class Replica:
 
     def trim(self, log_start_offset: Offset) -> list[Effect]:
         """Advance the log start offset; followers apply it from the next response."""
-        effects: list[Effect] = [*self.require_log().trim(log_start_offset)]
+        return self._trimmed(self.require_log().trim(log_start_offset))
+
+    def delete_records(self, offset: Offset) -> list[Effect]:
+        """The same, as a client asked."""
+        return self._trimmed(self.require_log().delete_records(offset))
+
+    def _trimmed(self, effects: Sequence[Effect]) -> list[Effect]:
         if effects and self.leadership is not None:
             self.delayed.moved()
-        return effects
+        return [*effects]
 
     def low_watermark(self) -> Offset:
         """The lowest log start offset of all live replicas (KIP-107)."""

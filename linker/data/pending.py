@@ -59,7 +59,8 @@ def skip_before(
 
     `chosen`: why the mirror was asked to start there; None: it was not.
     """
-    cause = chosen or HoleCause.SOURCE_LOG_START
+    deleted = HoleCause.SOURCE_DELETED_RECORDS if agreed.is_deleted else HoleCause.SOURCE_LOG_START
+    cause = chosen or deleted
     # A batch that holds the log start begins before it. It is placed as a whole, and the log start follows the source.
     next_offset = max(agreed.start_offset, agreed.bounds.log_start_offset)
     size = agreed.skipped_bytes if next_offset == agreed.start_offset else -1

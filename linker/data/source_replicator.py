@@ -33,6 +33,7 @@ from linker.data.subscription import (
     began_at,
     bounds_of,
     pieces,
+    skipped,
     subscription_of,
 )
 from linker.errors import MirrorError
@@ -263,12 +264,11 @@ class SourceReplicator:
     def _agree(
         self, subscription: Subscription, start: Offset, state: PartitionState, now: Instant
     ) -> Effects:
-        skipped = subscription.skipped_bytes(start, self._region.view)
+        what = skipped(self._region, subscription, start, state)
         subscription.agree(start, state)
         bounds = subscription.sent_bounds = bounds_of(state, subscription, self._origin_lag, now)
-        began = began_at(self._region, subscription.partition, state)
         return self._sender.send(
-            Agreed(subscription.number, start, state.leader_epoch, bounds, now, skipped, began)
+            Agreed(subscription.number, start, state.leader_epoch, bounds, now, *what)
         )
 
     def _pump(self, now: Instant) -> Effects:

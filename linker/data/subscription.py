@@ -66,14 +66,18 @@ class Subscription:
 
     def agree(self, start: Offset, state: PartitionState) -> None:
         """The destination goes on at `start`."""
-        before = self.position if self.agreed else self.asked_at
-        if start != before or start == state.log_end_offset:
+        if start != self.stands_at or start == state.log_end_offset:
             self._locate(start, state)
         self.agreed, self.position = True, start
 
+    @property
+    def stands_at(self) -> Offset:
+        """Where the destination does."""
+        return self.position if self.agreed else self.asked_at
+
     def skipped_bytes(self, start: Offset, view: RegionView) -> int:
         """From where the destination stands to `start`; -1 unknown."""
-        if start <= (self.position if self.agreed else self.asked_at):
+        if start <= self.stands_at:
             return 0
         base, size = self.segment
         between = view.bytes_between(self.partition, base, start) if base >= 0 else -1
@@ -121,6 +125,16 @@ def began_at(region: RegionClient, partition: TopicPartition, state: PartitionSt
     """Below it the log never held anything. What is decided is not done yet where the log starts lower."""
     start = region.holes.chosen_start(region.view.image, partition) or 0
     return start if state.log_start_offset >= start else 0
+
+
+def skipped(
+    region: RegionClient, subscription: Subscription, start: Offset, state: PartitionState
+) -> tuple[int, Offset, bool]:
+    """What a destination that goes on at `start` does not get, as `Agreed` has it."""
+    size = subscription.skipped_bytes(start, region.view)
+    partition, gone = subscription.partition, (subscription.stands_at, state.log_start_offset)
+    is_deleted = region.view.records_were_deleted(partition, *gone)
+    return size, began_at(region, partition, state), is_deleted
 
 
 def bounds_of(

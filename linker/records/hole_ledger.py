@@ -29,7 +29,9 @@ LEDGER_KINDS: Final = (HOLE_KIND, MARKER_HOLE_KIND, DIVERGENCE_CUT_KIND)
 class HoleCause(Enum):
     """Why a range can never be in the mirror."""
 
-    SOURCE_LOG_START = "SOURCE_LOG_START"  # the source deleted it (retention, DeleteRecords) first
+    # The source deleted it first: retention, or DeleteRecords where its leader does not remember that.
+    SOURCE_LOG_START = "SOURCE_LOG_START"
+    SOURCE_DELETED_RECORDS = "SOURCE_DELETED_RECORDS"  # DeleteRecords of a client of the source did
     START_OFFSET_LATEST = "START_OFFSET_LATEST"  # `mirror.start.offset.spec` is latest
     START_OFFSET_TIMESTAMP = "START_OFFSET_TIMESTAMP"  # it is a time
     # Compaction at the source removed deletion markers first: the mirror may keep older records of their keys.
@@ -42,6 +44,8 @@ _KINDS: Final = {
     HoleCause.SOURCE_REMOVED_MARKERS: MARKER_HOLE_KIND,
     HoleCause.DIVERGENCE_CUT: DIVERGENCE_CUT_KIND,
 }
+# What releases from before a cause read in its place.
+_AS_EARLIER: Final = {HoleCause.SOURCE_DELETED_RECORDS: HoleCause.SOURCE_LOG_START}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +121,11 @@ def put(hole: Hole) -> DocumentChange:
         "partition": hole.partition.partition,
         "from": hole.base_offset,
         "to": hole.next_offset,
-        "cause": hole.cause.value,
+        "cause": _AS_EARLIER.get(hole.cause, hole.cause).value,
         "first_seen": hole.first_seen,
     }
+    if hole.cause in _AS_EARLIER:
+        fields["is"] = hole.cause.value
     if hole.topic_id is not None:
         fields["topic_id"] = str(hole.topic_id)
     if hole.size >= 0:
@@ -142,7 +148,7 @@ def decode_hole(body: bytes) -> Hole:
         partition=TopicPartition(str(fields["topic"]), int(fields["partition"])),
         base_offset=int(fields["from"]),
         next_offset=int(fields["to"]),
-        cause=HoleCause(fields["cause"]),
+        cause=HoleCause(fields.get("is", fields["cause"])),
         first_seen=int(fields["first_seen"]),
         topic_id=UUID(fields["topic_id"]) if "topic_id" in fields else None,
         deleted_at=fields.get("deleted_at"),

@@ -240,6 +240,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         m.clock,
         offset(m.skipped_bytes) if m.HasField("skipped_bytes") else -1,
         offset(m.began_at) if m.HasField("began_at") else -1,
+        m.is_deleted,
     ),
     "declined": _from_declined,
     "beacon": lambda m: Beacon(

@@ -156,6 +156,7 @@ def _agreed(frame: Agreed) -> pb.Frame:
             clock=frame.clock,
             skipped_bytes=_known(frame.skipped_bytes),
             began_at=_known(frame.began_at),
+            is_deleted=frame.is_deleted,
         )
     )
 

@@ -329,7 +329,7 @@ class Standing(_message.Message):
     def __init__(self, log_start_offset: _Optional[int] = ..., high_watermark: _Optional[int] = ..., last_stable_offset: _Optional[int] = ..., bytes_ahead: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ..., complete_from: _Optional[int] = ..., markers_from: _Optional[int] = ..., markers_removed_at: _Optional[int] = ..., origin_lag: _Optional[int] = ..., origin_lag_bytes: _Optional[int] = ..., origin_lag_is_lower_bound: _Optional[bool] = ...) -> None: ...
 
 class Agreed(_message.Message):
-    __slots__ = ("subscription", "start_offset", "leader_epoch", "standing", "clock", "skipped_bytes", "began_at")
+    __slots__ = ("subscription", "start_offset", "leader_epoch", "standing", "clock", "skipped_bytes", "began_at", "is_deleted")
     SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
     START_OFFSET_FIELD_NUMBER: _ClassVar[int]
     LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
@@ -337,6 +337,7 @@ class Agreed(_message.Message):
     CLOCK_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_BYTES_FIELD_NUMBER: _ClassVar[int]
     BEGAN_AT_FIELD_NUMBER: _ClassVar[int]
+    IS_DELETED_FIELD_NUMBER: _ClassVar[int]
     subscription: int
     start_offset: int
     leader_epoch: int
@@ -344,7 +345,8 @@ class Agreed(_message.Message):
     clock: int
     skipped_bytes: int
     began_at: int
-    def __init__(self, subscription: _Optional[int] = ..., start_offset: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ..., clock: _Optional[int] = ..., skipped_bytes: _Optional[int] = ..., began_at: _Optional[int] = ...) -> None: ...
+    is_deleted: bool
+    def __init__(self, subscription: _Optional[int] = ..., start_offset: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ..., clock: _Optional[int] = ..., skipped_bytes: _Optional[int] = ..., began_at: _Optional[int] = ..., is_deleted: _Optional[bool] = ...) -> None: ...
 
 class Declined(_message.Message):
     __slots__ = ("subscription", "error", "because", "agreed_offset", "began_at")

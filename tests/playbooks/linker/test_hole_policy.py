@@ -64,7 +64,7 @@ def test_a_mirror_that_pauses_skips_nothing_until_it_is_resumed() -> None:
     assert world.destination.offsets("orders", 0) == [0, 1, 2]
     resume(world)
     world.run_until(lambda: caught_up(world))
-    assert holes(world) == [(3, 7, HoleCause.SOURCE_LOG_START)]
+    assert holes(world) == [(3, 7, HoleCause.SOURCE_DELETED_RECORDS)]
     assert world.destination.offsets("orders", 0)[-2:] == [7, 8]
     assert world.destination.mirror("orders").reason == ""
 
@@ -77,7 +77,7 @@ def test_one_decision_covers_the_holes_of_all_partitions() -> None:
     assert "and 1 more" in described.reason
     resume(world)
     world.run_until(lambda: caught_up(world))
-    assert holes(world) == [(3, 7, HoleCause.SOURCE_LOG_START)] * 4
+    assert holes(world) == [(3, 7, HoleCause.SOURCE_DELETED_RECORDS)] * 4
 
 
 def test_what_was_accepted_stays_so_over_a_restart_and_a_later_hole_pauses_again() -> None:
@@ -89,7 +89,7 @@ def test_what_was_accepted_stays_so_over_a_restart_and_a_later_hole_pauses_again
     resume(world)
     restart(world)
     world.run_until(lambda: caught_up(world))
-    assert holes(world) == [(3, 7, HoleCause.SOURCE_LOG_START)]
+    assert holes(world) == [(3, 7, HoleCause.SOURCE_DELETED_RECORDS)]
     world.reachable = False
     world.cut()
     produce(world, 4)
@@ -97,7 +97,7 @@ def test_what_was_accepted_stays_so_over_a_restart_and_a_later_hole_pauses_again
     world.reachable = True
     world.run_until(lambda: state(world) is MirrorState.PAUSED)
     assert "orders-0 [9, 12)" in world.destination.mirror("orders").reason
-    assert holes(world) == [(3, 7, HoleCause.SOURCE_LOG_START)]
+    assert holes(world) == [(3, 7, HoleCause.SOURCE_DELETED_RECORDS)]
 
 
 def test_who_resumes_accepts_the_hole_as_it_has_become() -> None:
@@ -107,7 +107,7 @@ def test_who_resumes_accepts_the_hole_as_it_has_become() -> None:
     clients.delete_records(world.source, "orders", 0, 8)
     resume(world)
     world.run_until(lambda: caught_up(world))
-    assert holes(world) == [(3, 8, HoleCause.SOURCE_LOG_START)]
+    assert holes(world) == [(3, 8, HoleCause.SOURCE_DELETED_RECORDS)]
 
 
 def test_promotions_that_are_asked_for_again_and_again_do_not_prevent_the_pause() -> None:
@@ -140,7 +140,7 @@ def test_the_policy_is_changed_without_a_restart() -> None:
     clients.delete_records(world.source, "orders", 0, 8)
     resume(world)
     world.run_until(lambda: caught_up(world))
-    assert holes(world) == [(3, 8, HoleCause.SOURCE_LOG_START)]
+    assert holes(world) == [(3, 8, HoleCause.SOURCE_DELETED_RECORDS)]
 
 
 @pytest.mark.parametrize("policy", ["pause", "fail"])
@@ -151,7 +151,7 @@ def test_a_new_mirror_begins_where_its_source_does(policy: str) -> None:
     clients.delete_records(world.source, "orders", 0, 4)
     linked(world, mirror_hole_policy=policy)
     world.run_until(lambda: caught_up(world))
-    assert holes(world) == [(0, 4, HoleCause.SOURCE_LOG_START)]
+    assert holes(world) == [(0, 4, HoleCause.SOURCE_DELETED_RECORDS)]
 
 
 def test_a_promotion_that_meets_a_hole_is_given_up_and_the_mirror_pauses() -> None:

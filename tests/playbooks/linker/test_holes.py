@@ -23,14 +23,14 @@ def produce(world: World, count: int) -> None:
         clients.send(world.source, "orders", 0, b"%d" % index)
 
 
-def test_what_retention_took_before_the_link_came_is_a_hole() -> None:
+def test_what_was_deleted_before_the_link_came_is_a_hole() -> None:
     world = World().start()
     clients.create_topic(world.source, "orders")
     produce(world, 10)
     assert clients.delete_records(world.source, "orders", 0, 4) == 0
     linked(world)
     world.run_until(lambda: caught_up(world))
-    assert holes(world) == [(0, 4, HoleCause.SOURCE_LOG_START)]
+    assert holes(world) == [(0, 4, HoleCause.SOURCE_DELETED_RECORDS)]
     state = world.destination.view.partition_state(ORDERS)
     assert state is not None
     assert state.log_start_offset == 4
@@ -44,7 +44,7 @@ def test_a_source_that_was_emptied_leaves_one_hole_up_to_its_end() -> None:
     clients.delete_records(world.source, "orders", 0, 5)
     linked(world)
     world.run_until(lambda: caught_up(world))
-    assert holes(world) == [(0, 5, HoleCause.SOURCE_LOG_START)]
+    assert holes(world) == [(0, 5, HoleCause.SOURCE_DELETED_RECORDS)]
     produce(world, 2)
     world.run_until(lambda: caught_up(world))
     assert world.destination.offsets("orders", 0) == [5, 6]
@@ -62,8 +62,40 @@ def test_what_the_source_dropped_while_the_link_was_down_is_a_hole() -> None:
     clients.delete_records(world.source, "orders", 0, 7)
     world.reachable = True
     world.run_until(lambda: caught_up(world))
-    assert holes(world) == [(3, 7, HoleCause.SOURCE_LOG_START)]
+    assert holes(world) == [(3, 7, HoleCause.SOURCE_DELETED_RECORDS)]
     assert world.destination.offsets("orders", 0)[-2:] == [7, 8]
+
+
+@pytest.mark.parametrize(
+    ("deleted_by", "cause"),
+    [
+        ("retention", HoleCause.SOURCE_LOG_START),
+        ("DeleteRecords", HoleCause.SOURCE_DELETED_RECORDS),
+        ("both", HoleCause.SOURCE_LOG_START),
+        ("DeleteRecords before a restart", HoleCause.SOURCE_LOG_START),
+    ],
+)
+def test_what_a_client_deleted_is_told_from_retention_as_long_as_the_source_knows(
+    deleted_by: str, cause: HoleCause
+) -> None:
+    world = World()
+    world.source.settings = {"log.retention.check.interval.ms": 1_000}
+    world.start()
+    clients.create_topic(world.source, "orders")
+    produce(world, 5)
+    if deleted_by != "DeleteRecords":
+        assert clients.set_config(world.source, "orders", "retention.ms", "1000") == 0
+    if deleted_by in ("retention", "both"):
+        world.run(5_000)
+    if deleted_by != "retention":
+        produce(world, 2)
+        assert clients.delete_records(world.source, "orders", 0, -1) == 0
+    if deleted_by.endswith("restart"):
+        world.source.stop()
+        world.source.start()
+    linked(world)
+    world.run_until(lambda: caught_up(world))
+    assert holes(world) == [(0, 5 if deleted_by == "retention" else 7, cause)]
 
 
 def test_a_batch_that_holds_the_log_start_arrives_whole() -> None:
@@ -181,4 +213,4 @@ def test_the_hole_is_in_the_ledger_even_if_the_node_dies_at_once() -> None:
     world.destination.stop()
     world.destination.start()
     world.run_until(lambda: caught_up(world))
-    assert holes(world) == [(0, 5, HoleCause.SOURCE_LOG_START)]
+    assert holes(world) == [(0, 5, HoleCause.SOURCE_DELETED_RECORDS)]

@@ -157,6 +157,21 @@ def test_trimming_drops_whole_segments_and_never_moves_back() -> None:
     assert log.log_start_offset == 3
 
 
+def test_what_clients_have_deleted_is_known_as_long_as_nothing_else_moves_the_log_start() -> None:
+    log = filled_log()
+    assert not log.records_were_deleted(0, 0)
+    log.delete_records(1)
+    log.delete_records(3)
+    assert log.records_were_deleted(0, 3)
+    assert log.records_were_deleted(2, 3)
+    assert not log.records_were_deleted(3, 3)
+    log.trim(5)  # as retention does
+    assert not log.records_were_deleted(2, 5)
+    log.delete_records(6)
+    assert log.records_were_deleted(5, 6)
+    assert not log.records_were_deleted(2, 6), "a part of it was not"
+
+
 def test_a_log_trimmed_to_its_end_begins_a_new_segment_once() -> None:
     log = filled_log()
     effects = log.trim(7)

@@ -43,6 +43,9 @@ class Region:
     def topic_config(self, topic: str, key: str) -> str:
         return {"cleanup.policy": "delete"}[key]
 
+    def records_were_deleted(self, partition: TopicPartition, base: int, start: int) -> bool:
+        return False
+
     def bytes_between(self, partition: TopicPartition, base: int, end: int) -> int:
         return -1
 

@@ -40,6 +40,9 @@ class Region:
         self.leader_epoch = 0
         self.online = True
 
+    def records_were_deleted(self, partition: TopicPartition, base: int, start: int) -> bool:
+        return False
+
     def bytes_between(self, partition: TopicPartition, base: int, end: int) -> int:
         return -1
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from brokers.ids import TopicPartition
 from brokers.metadata.image.image import Document, Image, TopicImage
+from linker.records.documents import decode
 from linker.records.hole_ledger import (
     Hole,
     HoleCause,
@@ -64,6 +65,14 @@ def test_an_index_that_follows_has_what_a_walk_over_all_documents_finds(
         ]
         assert sorted(map(str, index.of(image, "orders"))) == sorted(map(str, of_orders))
         assert index.of(image, "bills") == [], "there is no such topic"
+
+
+def test_an_earlier_release_reads_a_cause_that_it_knows() -> None:
+    hole = Hole(TopicPartition("orders", 0), 0, 4, HoleCause.SOURCE_DELETED_RECORDS, 1)
+    body = put(hole).body
+    assert body is not None
+    assert decode_hole(body) == hole
+    assert decode(body)["cause"] == "SOURCE_LOG_START"
 
 
 def test_an_entry_that_is_marked_when_its_topic_goes_is_not_of_the_next_topic() -> None:

@@ -191,7 +191,7 @@ def test_a_chunk_that_was_cut_or_changed_is_a_chunk_or_refused(chunk: Chunk, dra
         frames.TopicState("orders", b"abc", 1),
         frames.TopicState("orders", former=frames.Former("west", b"abc", 1)),
         frames.TopicState("orders", b"0123456789abcdef", 1, {}, (2**31 - 1,)),
-        frames.Agreed(1, 0, 2**31 - 1, OffsetBounds(0, 0, 0), 5),
+        frames.Agreed(1, 0, 2**31 - 1, OffsetBounds(0, 0, 0), 5, is_deleted=True),
         Chunk(1, 2, 3, 2**31 - 1, True, OffsetBounds(0, 9, 9), 5, b"x"),
     ],
 )
