@@ -1,5 +1,9 @@
 """A topic never comes back to the region that it began in: refused before anything is made."""
 
+import json
+
+import pytest
+
 from linker.commands import ChangeMirrors, CreateLink, CreateMirror
 from linker.errors import LinkRefusal
 from linker.records.mirror_record import decode_mirror
@@ -10,11 +14,15 @@ from tests.playbooks.linker.world import Host, World, caught_up, linked
 
 def back(world: World) -> Host:
     """West, with a link from east."""
-    configs = {"bootstrap.servers": "east:9092", "cluster.link.prefix": "back."}
-    assert not isinstance(
-        world.source.ask(CreateLink(name="east-west", configs=configs)), LinkRefusal
-    )
+    link(world.source, "east-west", "east", cluster_link_prefix="back.")
     return world.source
+
+
+def link(host: Host, name: str, source: str, **configs: str) -> None:
+    given = {"bootstrap.servers": f"{source}:9092"}
+    given.update({key.replace("_", "."): value for key, value in configs.items()})
+    answer = host.ask(CreateLink(name=name, configs=given))
+    assert not isinstance(answer, LinkRefusal), answer
 
 
 def mirrored() -> World:
@@ -34,6 +42,49 @@ def test_a_mirror_of_a_mirror_of_an_own_topic_is_refused() -> None:
     assert refused.code == "INVALID_REQUEST"
     assert "mirrors a topic of this region" in refused.because
     assert "back.orders" not in west.view.image.topics_by_name
+
+
+@pytest.mark.parametrize("validate_only", [False, True])
+def test_so_is_one_that_would_come_back_by_way_of_two_other_regions(validate_only: bool) -> None:
+    """West's topic goes to east, from there to north, and not from north to west."""
+    world = mirrored()
+    north = Host(world, "north").start()
+    link(north, "east-north", "east")
+    assert not isinstance(
+        north.ask(CreateMirror(link="east-north", mirror_topic="orders")), LinkRefusal
+    )
+    world.run_until(lambda: north.log("orders", 0) == world.source.log("orders", 0) != b"")
+    west = world.source
+    link(west, "north-west", "north", cluster_link_prefix="back.")
+    documents = dict(west.view.image.documents)
+    asked = CreateMirror(link="north-west", mirror_topic="back.orders", validate_only=validate_only)
+    refused = west.ask(asked)
+    assert isinstance(refused, LinkRefusal)
+    east = world.destination.cluster_id
+    assert f"mirrors a topic of this region by way of {east}" in refused.because
+    world.run(1_000)
+    assert "back.orders" not in west.view.image.topics_by_name
+    assert west.view.image.documents == documents
+
+
+def test_nor_is_it_made_by_itself() -> None:
+    world = mirrored()
+    north = Host(world, "north").start()
+    link(north, "east-north", "east")
+    north.ask(CreateMirror(link="east-north", mirror_topic="orders"))
+    clients.create_topic(north, "bills")
+    filters = {"topicFilters": [{"name": "*", "patternType": "LITERAL", "filterType": "INCLUDE"}]}
+    link(
+        world.source,
+        "north-west",
+        "north",
+        cluster_link_prefix="back.",
+        auto_create_mirror_topics_enable="true",
+        auto_create_mirror_topics_filters=json.dumps(filters),
+    )
+    world.run_until(lambda: "back.bills" in world.source.view.image.topics_by_name)
+    world.run(5_000)
+    assert "back.orders" not in world.source.view.image.topics_by_name
 
 
 def test_so_is_one_in_a_check_that_makes_nothing() -> None:

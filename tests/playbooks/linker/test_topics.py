@@ -26,8 +26,8 @@ from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 
 
-def started(**configs: str) -> World:
-    world = World().start()
+def started(world: World | None = None, **configs: str) -> World:
+    world = (world or World()).start()
     clients.create_topic(world.source, "orders", 2, retention_ms="777000")
     linked(world, **configs)
     clients.send(world.source, "orders", 0, b"a")
@@ -62,6 +62,49 @@ def test_a_topic_deleted_and_made_anew_behind_the_links_back_is_told_by_its_id()
     world.reachable = True
     assert failed(world) is MirrorError.SOURCE_TOPIC_ID_CHANGED
     assert b"another history" not in world.destination.log("orders", 0)
+
+
+class Shrinking(World):
+    """A source that says of a topic, which has the same id, that it has one partition: none of Kafka's does that, but a
+    metadata log that was restored from a copy may."""
+
+    shrinks = False
+
+    def send(self, host: Host, stream: int, frame: Any) -> None:
+        if self.shrinks and isinstance(frame, TopicState):
+            one = (frame.leader_epochs[:1], frame.leaders[:1])
+            frame = replace(frame, partition_count=1, leader_epochs=one[0], leaders=one[1])
+        super().send(host, stream, frame)
+
+
+def test_a_topic_with_fewer_partitions_than_before_fails_its_mirror_which_keeps_its_data() -> None:
+    world = started(world=Shrinking())
+    assert isinstance(world, Shrinking)
+    east = world.destination
+    clients.send(world.source, "orders", 1, b"of the partition that goes")
+    world.run_until(lambda: caught_up(world))
+    logs = [east.log("orders", index) for index in range(2)]
+    world.shrinks = True
+    world.cut()
+    assert failed(world) is MirrorError.SOURCE_PARTITIONS_DECREASED
+    found = east.mirror("orders")
+    assert found.record.reason == "orders has 1 partitions, the mirror 2"
+    assert found.hint == "fail the mirror over, then keep it or delete and create it"
+    clients.send(world.source, "orders", 0, b"not copied any more")
+    world.run(5_000)
+    assert [east.log("orders", index) for index in range(2)] == logs
+    # What the hint says: fail it over, and keep it ...
+    failover = ChangeMirrors(verb="failover", link="west-east", topics=("orders",))
+    assert east.ask(failover).topics[0].state == "STOPPED"
+    assert [east.log("orders", index) for index in range(2)] == logs
+    assert clients.send(east, "orders", 1, b"goes on") == (0, 1)
+    # ... or delete and create it.
+    assert clients.delete_topic(east, "orders") == 0
+    made = east.ask(CreateMirror(link="west-east", mirror_topic="orders"))
+    assert not isinstance(made, LinkRefusal), made
+    world.run_until(lambda: east.log("orders", 0) == world.source.log("orders", 0))
+    assert len(east.view.image.topics_by_name["orders"].partitions) == 1
+    assert east.mirror("orders").shown is MirrorState.ACTIVE
 
 
 def test_settings_follow_the_source_and_local_edits_of_them_are_reverted() -> None:

@@ -1,4 +1,7 @@
-"""Two regions in one process: the real cores, disks in memory, a network that delays and cuts as it is told."""
+"""Regions in one process: the real cores, disks in memory, a network that delays and cuts as it is told.
+
+Two are there from the beginning; another one is made by its name.
+"""
 
 import random
 from collections.abc import Callable
@@ -46,6 +49,7 @@ class Host:
     def __init__(self, world: "World", name: str) -> None:
         self.world = world
         self.name = name
+        world.by_address[f"{name}:9092"] = self
         self.files = SimFiles()
         self.changes: list[Changed] = []
         self.answers: dict[int, Any] = {}
@@ -58,7 +62,7 @@ class Host:
         self.up = False
         self._ticket = 0
 
-    def start(self) -> None:
+    def start(self) -> "Host":
         given = {"node.id": 1, "log.dirs": self.name, "log.segment.bytes": 1 << 20}
         retention = {"mirror.hole.retention.ms": self.world.hole_retention_ms}
         config = from_settings({**given, **retention, **self.settings})
@@ -85,6 +89,7 @@ class Host:
         self.on_start()
         self.feed(Started())
         assert self.ready
+        return self
 
     def stop(self) -> None:
         """As kill -9 does: what was written stays, nothing is said to anyone."""
@@ -189,6 +194,7 @@ class World(Schedule):
         self._peers: dict[tuple[str, int], tuple[Host, int]] = {}
         self._last_arrival: dict[tuple[str, int], int] = {}
         self._streams = 0
+        self.by_address: dict[str, Host] = {}
         self.source = Host(self, "west")
         self.destination = Host(self, "east")
 
@@ -215,7 +221,7 @@ class World(Schedule):
     # --- the network ---
 
     def dial(self, host: Host, stream: int, address: str) -> None:
-        target = {"west:9092": self.source, "east:9092": self.destination}.get(address)
+        target = self.by_address.get(address)
         if target is None or not target.up or not self.reachable:
             error = LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR
             if target is None:
