@@ -1,13 +1,16 @@
 """Decision records: what was promoted or failed over is on record, with who asked and why, whatever crashes."""
 
+from collections.abc import Callable
+
 import pytest
 
 from linker.commands import ChangeMirrors, DeleteLink, ListDecisions
 from linker.events import AdminAsked
 from linker.records.decision import Decision
-from linker.records.mirror_record import CutKind
+from linker.records.mirror_record import MIRROR_KIND, CutKind, MirrorRecord, decode_mirror
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
+from tests.playbooks.linker.test_bidirectional import LINK, link_both_ways, mirror
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 
 HOUR_MS = 3_600_000
@@ -88,3 +91,63 @@ def test_a_record_stays_with_its_topic_and_goes_with_it_after_the_retention() ->
     clients.delete_topic(world.destination, "orders")
     world.run(3 * HOUR_MS)
     assert decisions(world.destination) == ()
+
+
+TOPICS = ("bills", "orders", "stock")
+FAILOVER = ChangeMirrors(verb="failover", link=LINK, topics=TOPICS, why="west is gone")
+REACHED: dict[str, Callable[[Host, str], bool]] = {
+    "halted": lambda host, topic: record_of(host, topic).halted,
+    "cut": lambda host, topic: record_of(host, topic).cut is not None,
+    "writable": lambda host, topic: host.view.image.topics_by_name[topic].writer is None,
+}
+
+
+def several() -> World:
+    """Three mirrors in different generations: reversals of some were cancelled before."""
+    world = World().start()
+    link_both_ways(world)
+    for topic in TOPICS:
+        clients.create_topic(world.source, topic, 2)
+        mirror(world.destination, topic)
+        clients.send(world.source, topic, 0, b"a", b"b")
+        world.run_until(lambda topic=topic: caught_up(world, topic))  # type: ignore[misc]
+    for topic in ("bills", "stock", "bills"):
+        for verb in ("reverse-and-start", "cancel"):
+            command = ChangeMirrors(verb=verb, link=LINK, topics=(topic,), timeout_ms=600_000)
+            assert world.destination.ask(command).topics[0].refusal is None
+        world.run(3_000)
+    return world
+
+
+def record_of(host: Host, topic: str) -> MirrorRecord:
+    """By the metadata log."""
+    return decode_mirror(topic, host.view.image.documents[MIRROR_KIND, topic].body)
+
+
+@pytest.mark.parametrize("at", REACHED)
+def test_topics_that_are_stopped_together_are_one_decision_whatever_crashes(at: str) -> None:
+    """The coordinator dies in the middle, and nobody asks again. Each topic's generation goes up by one."""
+    world = several()
+    east = world.destination
+    before = {topic: record_of(east, topic).generation for topic in TOPICS}
+    assert before == {"bills": 5, "orders": 1, "stock": 3}
+    world.source.stop()
+    east.feed(AdminAsked(1 << 40, FAILOVER))
+    world.run_until(lambda: any(REACHED[at](east, topic) for topic in TOPICS))
+    assert 1 << 40 not in east.answers
+    east.stop()
+    east.start()
+    world.run_until(
+        lambda: all(record_of(east, topic).state is MirrorState.STOPPED for topic in TOPICS)
+    )
+    newest = {one.topic: one for one in decisions(east)}
+    assert {newest[topic].asked.decision_id for topic in TOPICS} == {
+        record_of(east, "orders").asked.decision_id
+    }
+    assert {newest[topic].asked.why for topic in TOPICS} == {"west is gone"}
+    assert {topic: newest[topic].generation for topic in TOPICS} == {
+        topic: generation + 1 for topic, generation in before.items()
+    }
+    for topic in TOPICS:
+        assert len([one for one in decisions(east, topic) if one.asked.why]) == 1
+        assert clients.send(east, topic, 0, b"goes on") == (0, 2)
