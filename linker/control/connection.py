@@ -161,7 +161,8 @@ class LinkConnection(ABC):
 
     def _rest(self, now: Instant) -> Effects:
         first = self._link.config.number("retry.backoff.ms")
-        pause = min(first << min(max(self._failures - 1, 0), 16), PAUSE_MS_MAX)
+        longest = max(first, PAUSE_MS_MAX)  # an operator may want fewer attempts
+        pause = min(first << min(max(self._failures - 1, 0), 16), longest)
         self._arm(now + pause // 2 + int(self._region.rng.random() * pause / 2), self._dial)
         return []
 
