@@ -11,6 +11,7 @@ from random import Random
 
 from brokers.ids import Offset, TopicPartition
 from linker.errors import MirrorError
+from linker.records.hole_ledger import DIVERGENCE_CUT_KIND
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
 from tests.sim.evidence import batches, parse
@@ -176,14 +177,20 @@ def gone(region: Region, disks: verdict.Disks) -> Iterator[str]:
 
 
 def unsealed(region: Region, disks: verdict.Disks) -> Iterator[str]:
-    """Those are in an orphan store of each replica; what is in a store is not in the log."""
+    """Those are in an orphan store of each replica, and the hole ledger has their offsets; what is in a store is not in
+    the log."""
     held = verdict.values_of(disks)
     stores = [set(orphans(node.disk)) for node in region.nodes.values()]
     sealed = set().union(*stores)
+    cuts = verdict.ledger(region, DIVERGENCE_CUT_KIND)
     for partition, offset, value in had_by_all(region):
         place = (partition, offset, value)
-        if held.get(partition, {}).get(offset) != value and place not in sealed:
+        if held.get(partition, {}).get(offset) == value:
+            continue
+        if place not in sealed:
             yield f"{value!r:.40} of {partition}@{offset} is gone, and was not sealed"
+        if not any(base <= offset < end for base, end in cuts.get(partition, ())):
+            yield f"{value!r:.40} of {partition}@{offset} was cut, which is not in the ledger"
     for partition, offset, value in still_held(
         (each.disk for each in region.nodes.values()), disks
     ):

@@ -131,11 +131,13 @@ def skipped(region: Region, disks: Disks) -> Iterator[str]:
             position = max(position, following)
 
 
-def ledger(region: Region) -> dict[TopicPartition, list[tuple[Offset, Offset]]]:
-    """By its own metadata."""
+def ledger(
+    region: Region, wanted: str = HOLE_KIND
+) -> dict[TopicPartition, list[tuple[Offset, Offset]]]:
+    """Its entries of a kind, by its own metadata."""
     found: dict[TopicPartition, list[tuple[Offset, Offset]]] = {}
     for (kind, _), document in region.newest.documents.items():
-        if kind == HOLE_KIND:
+        if kind == wanted:
             hole = decode_hole(document.body)
             found.setdefault(hole.partition, []).append((hole.base_offset, hole.next_offset))
     return found
