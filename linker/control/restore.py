@@ -15,6 +15,7 @@ cut begins leader epochs that no other region gives out (`mirror_cut`).
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from brokers.effects import Changed
@@ -28,6 +29,7 @@ from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import DIVERGED
+from linker.gathering import TOGETHER_MAX
 from linker.records import hole_ledger
 from linker.records.hole_ledger import Hole
 from linker.records.mirror_record import READERS_MAX, MirrorRecord, RestorePoint
@@ -202,16 +204,17 @@ class MirrorRestore:
 
     def _record(self, cuts: Sequence[Hole]) -> Effects:
         self._is_asking = True
-        command = hole_ledger.record(self._region.view.image, *cuts)
-        return [self._region.propose(command, self._on_recorded)]
+        command = hole_ledger.record(self._region.view.image, *cuts[:TOGETHER_MAX])
+        recorded = partial(self._on_recorded, cuts[TOGETHER_MAX:])
+        return [self._region.propose(command, recorded)]
 
-    def _on_recorded(self, result: object, now: Instant) -> Effects:
+    def _on_recorded(self, left: Sequence[Hole], result: object, now: Instant) -> Effects:
         self._is_asking = False
         if self._mirror.record.state is not MirrorState.PENDING_SETUP_FOR_RESTORE:
             return []
         if isinstance(result, Refusal):
             return self._wait(result.because, now)
-        return self._write_sealed(now)
+        return self._record(left) if left else self._write_sealed(now)
 
     def _write_sealed(self, now: Instant) -> Effects:
         target = TRANSITIONS[self._mirror.record.state, MirrorTrigger.SEALED]

@@ -89,7 +89,9 @@ OF_STREAMS: list[tuple[str, str, Callable[[Watched], bool]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "has_effect"), OF_STREAMS, ids=lambda one: str(one)[:30])
+@pytest.mark.parametrize(
+    ("name", "value", "has_effect"), OF_STREAMS, ids=[one[0] for one in OF_STREAMS]
+)
 def test_what_concerns_streams_opens_them_anew_and_copying_goes_on(
     name: str, value: str, has_effect: Callable[[Watched], bool]
 ) -> None:
