@@ -1,7 +1,8 @@
 """Appends the records of a tail to a topic, each once, with headers that say where it came from.
 
 What was appended before is found in the topic itself, by those headers: so a replay that was interrupted goes on where
-it ended, from any machine. Within one replay the producer is idempotent. Two replays of a tail at a time append twice.
+it ended, from any machine, once what it had sent last is committed. Within one replay the producer is idempotent. Two
+replays of a tail at a time append twice.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +34,7 @@ def replayed_before(client: TopicClient, tail: Tail, partition: int) -> set[Offs
         since = max(since, tail.orphan.base_offset)
     name = tail.name.encode()
     found = set()
-    for _, batch in client.batches(partition, since):
+    for _, batch in client.appended_batches(partition, since):
         for record in open_batch(batch):
             headers = dict(record.headers)
             if headers.get(ORPHAN) == name:

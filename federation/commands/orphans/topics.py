@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from brokers.errors import KafkaError
-from brokers.ids import Buffer, Instant, Offset, ProducerId
+from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, ProducerId
 from brokers.records.batch import HEADER_SIZE, BatchHeader, iter_headers, parse_header
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -16,6 +16,9 @@ from brokers.wire.messages.partition_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
 )
 from brokers.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from brokers.wire.messages.producers import InitProducerIdRequest
@@ -25,14 +28,21 @@ from federation.commands.region.client import Client, NoAnswer
 FETCH_BYTES: Final = 4 << 20
 RETRIES: Final = 30
 RETRY_SECONDS: Final = 0.5
+COMMIT_SECONDS: Final = 45.0  # longer than an in-sync replica that is silent stays one
+COMMIT_POLL_SECONDS: Final = 0.1
 PRODUCE_MS: Final = 30_000
 EARLIEST: Final = -2
+# What is sent again after these, with its sequence, is stored once.
 MOVED: Final = (
     KafkaError.NOT_LEADER_OR_FOLLOWER,
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.UNKNOWN_LEADER_EPOCH,
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
     KafkaError.KAFKA_STORAGE_ERROR,
     KafkaError.NOT_ENOUGH_REPLICAS,
+    KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    KafkaError.REQUEST_TIMED_OUT,
 )
 
 
@@ -44,6 +54,7 @@ class TopicClient:
         self._bootstrap = bootstrap
         self._clients: dict[str, Client] = {}
         self._leaders: dict[int, str] = {}
+        self._epochs: dict[int, LeaderEpoch] = {}
         self._topic_id: Any = None
 
     def __enter__(self) -> "TopicClient":
@@ -90,6 +101,41 @@ class TopicClient:
                 self._require_no_giant(data)
                 return
             offset = following
+
+    def appended_batches(
+        self, partition: int, offset: Offset
+    ) -> Iterator[tuple[BatchHeader, Buffer]]:
+        """Whole batches from `offset` on, up to what the leader has appended by now: waits until that is committed.
+
+        A client that was killed may have left a batch that is committed only when its followers have it.
+        """
+        end = self._log_end(partition)
+        deadline = time.monotonic() + COMMIT_SECONDS
+        while True:
+            for header, batch in self.batches(partition, offset):
+                offset = header.next_offset
+                yield header, batch
+            end = min(end, self._log_end(partition))  # another leader may not have it
+            if offset >= end:
+                return
+            if time.monotonic() > deadline:
+                because = f"{self.topic}-{partition} ends at {end}, and is committed up to {offset}"
+                raise Failure(because, hint="look at `causeway replica status`, and ask again")
+            time.sleep(COMMIT_POLL_SECONDS)
+
+    def _log_end(self, partition: int) -> Offset:
+        """The leader's: where its own epoch ends."""
+
+        def ask(client: Client) -> Any:
+            epoch = self._epochs[partition]
+            wanted = OffsetForLeaderPartition(
+                partition=partition, current_leader_epoch=epoch, leader_epoch=epoch
+            )
+            topic = OffsetForLeaderTopic(topic=self.topic, partitions=[wanted])
+            request = OffsetForLeaderEpochRequest(replica_id=-1, topics=[topic])
+            return client.ask(ApiKey.OFFSET_FOR_LEADER_EPOCH, request).topics[0].partitions[0]
+
+        return int(self._ask(partition, ask).end_offset)
 
     def new_producer(self) -> tuple[ProducerId, int]:
         """A producer id and its epoch: what is appended with them and a sequence is stored once."""
@@ -173,3 +219,4 @@ class TopicClient:
             for each in found.partitions
             if each.leader_id in brokers
         }
+        self._epochs = {each.partition_index: each.leader_epoch for each in found.partitions}
