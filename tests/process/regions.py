@@ -43,13 +43,15 @@ class Regions:
     def data(self, region: str) -> Path:
         return Path(self._named[region]["nodes"][0]["data"])
 
-    def link(self, *topics: str) -> None:
-        """East mirrors these topics of west, group offsets included."""
+    def link(self, *topics: str, **configs: str) -> None:
+        """East mirrors these topics of west, group offsets included. `configs` of the link have _ for dots."""
+        more = (f"--config={name.replace('_', '.')}={value}" for name, value in configs.items())
         self.run(
             "link", "create", self.LINK, *self._east,
             "--source-bootstrap-server", self.bootstrap("west"),
             "--config", "consumer.offset.sync.enable=true",
             "--config", f"consumer.offset.group.filters={GROUPS}",
+            *more,
         )  # fmt: skip
         for topic in topics:
             self.run("mirror", "create", topic, "--link", self.LINK, *self._east)

@@ -39,9 +39,10 @@ def ends(found: dict[tuple[int, int], int]) -> dict[int, int]:
 def test_a_mirror_is_its_source_byte_for_byte_after_kills_on_both_sides(
     regions: Regions, rng: random.Random
 ) -> None:
+    """Also where the link compresses them on their way."""
     create_topic(regions.bootstrap("west"), "orders", PARTITIONS, segment_bytes="1048576")
-    regions.link("orders")
-    ledger = Ledger(regions.bootstrap("west"), "orders", PARTITIONS)
+    regions.link("orders", link_compression_type="zstd")
+    ledger = Ledger(regions.bootstrap("west"), "orders", PARTITIONS, width=100)
     ledger.start()
     for _ in range(KILLS):
         ledger.wait_for(len(ledger.acknowledged) + rng.randrange(100, 3000))

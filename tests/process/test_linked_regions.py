@@ -15,10 +15,12 @@ from tests.process.commands import causeway
 from tests.process.ledger import Ledger, check, create_topic, read_all
 from tests.process.members import Members
 from tests.process.test_link import consume, ends, produce
+from tests.process.waiting_reader import WaitingReader
 
 NODES, PARTITIONS, TOPIC, LINK = 3, 2, "orders", "west-east"
 FETCHERS = 3  # where the source dials
 TIMEOUT_S = 120
+ELECTION_S = 15  # at most, on a machine that is busy; an election takes about a second
 SEGMENT_BYTES, RECORD_BYTES = 1 << 20, 2_000  # so that there are sealed segments
 GROUPS = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
 
@@ -142,12 +144,23 @@ def segments(region: Members, partition: int) -> list[dict[str, bytes]]:
 def test_all_replicas_of_both_regions_are_equal_after_leaders_were_killed(
     regions: LinkedRegions, ledger: Ledger, rng: random.Random
 ) -> None:
+    reader = WaitingReader(regions.east.bootstrap, TOPIC, PARTITIONS)
     for region in (regions.west, regions.east, regions.west, regions.east):
-        leader = region.leader(TOPIC, rng.randrange(PARTITIONS))
-        region.end(leader, rng.choice((signal.SIGKILL, signal.SIGTERM)))
+        partition = rng.randrange(PARTITIONS)
+        leader, how = region.leader(TOPIC, partition), rng.choice((signal.SIGKILL, signal.SIGTERM))
+        reader.wait_for(partition, time.time())
+        ended = time.time()
+        region.end(leader, how)
+        waited = reader.wait_for(partition, ended)
+        where = "west" if region is regions.west else "east"
+        print(
+            f"after {how.name} of its leader in {where}, the mirror's reader waited {waited:.2f} s"
+        )
+        assert waited < ELECTION_S
         ledger.wait_for(len(ledger.acknowledged) + 500)
         region.up()
         region.wait_in_sync(TOPIC, PARTITIONS)
+    reader.close()
     ledger.close()
     found = read_all(regions.west.bootstrap, TOPIC, PARTITIONS)
     check(ledger, found)
