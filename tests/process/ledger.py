@@ -113,22 +113,30 @@ def read_all(
     bootstrap: str, topic: str, partitions: int, number_of: Callable[[bytes], int] = int
 ) -> dict[tuple[int, int], int]:
     """Everything in the topic: (partition, offset) -> number."""
+    return {
+        (message.partition(), message.offset()): number_of(message.value())
+        for message in read_messages(bootstrap, topic, partitions)
+    }
+
+
+def read_messages(bootstrap: str, topic: str, partitions: int) -> list[Message]:
+    """Everything in the topic that is there now."""
     consumer = Consumer(
         {"bootstrap.servers": bootstrap, "group.id": "reader", "enable.auto.commit": False}
     )
     places = [Position(topic, index, OFFSET_BEGINNING) for index in range(partitions)]
     ends = {place.partition: consumer.get_watermark_offsets(place, 20)[1] for place in places}
     consumer.assign(places)
-    found: dict[tuple[int, int], int] = {}
+    found: dict[tuple[int, int], Message] = {}
     deadline = time.monotonic() + READ_TIMEOUT_S
     while len(found) < sum(ends.values()):
         assert time.monotonic() < deadline, f"read {len(found)} of {ends}"
         for message in consumer.consume(10_000, 0.5):
             if message.error():
                 raise KafkaException(message.error())
-            found[message.partition(), message.offset()] = number_of(message.value())
+            found[message.partition(), message.offset()] = message
     consumer.close()
-    return found
+    return list(found.values())
 
 
 def check(ledger: Ledger, found: dict[tuple[int, int], int]) -> None:

@@ -4,16 +4,21 @@ import json
 import random
 import signal
 import subprocess
-import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.process.commands import causeway
+from tests.process.commands import CAUSEWAY, causeway
 from tests.process.ledger import Ledger, create_topic, read_all
+from tests.process.sealed_tails import (
+    SealedTail,
+    check_exports,
+    check_replayed,
+    cluster_id,
+    sealed_tails,
+)
 from tests.process.test_link import ends
 from tests.process.test_linked_regions import (
     LINK,
@@ -61,20 +66,9 @@ def fail_over_under_load(regions: LinkedRegions) -> Ledger:
     return ledger
 
 
-def orphans(regions: LinkedRegions) -> dict[tuple[int, int], int]:
-    """What the sealed tails hold: (partition, offset) -> number."""
-    found = {}
-    for tail in at_west(regions, "orphans", "list")["orphans"]:
-        shown = at_west(regions, "orphans", "show", tail["name"], "--limit", "1000000")
-        assert len(shown["records"]) == tail["records"]
-        for record in shown["records"]:
-            found[tail["partition"], record["offset"]] = int(record["value"])
-    return found
-
-
 @pytest.mark.timeout(600)
 def test_what_a_region_acknowledged_after_it_was_failed_over_is_kept_and_replayed_once(
-    regions: LinkedRegions, rng: random.Random
+    regions: LinkedRegions, rng: random.Random, tmp_path: Path
 ) -> None:
     ledger = fail_over_under_load(regions)
     successor = Ledger(regions.east.bootstrap, TOPIC, PARTITIONS, **SLOWLY)
@@ -92,14 +86,29 @@ def test_what_a_region_acknowledged_after_it_was_failed_over_is_kept_and_replaye
     regions.west.wait_in_sync(TOPIC, PARTITIONS)
     successor.wait_for(len(successor.acknowledged) + 300)
     successor.close()
-    sealed = orphans(regions)
+    _wait_caught_up(regions)
+    tails = sealed_tails(regions.west.bootstrap)
+    sealed = {
+        (tail.partition, record["offset"]): int(record["value"])
+        for tail in tails
+        for record in tail.records
+    }
     _check_held(regions, ledger, sealed)
     _check_lost(regions, sealed)
+    check_exports(regions.west.bootstrap, tails, tmp_path)
+    _check_lineage(regions)
     _check_equal(regions)
-    _check_replay(regions, sealed, rng)
+    _check_replay_beside(regions, tails)
+    _check_replay_into_the_topic(regions, tails, rng)
+    _check_discard(regions, tails)
 
 
 Sealed = dict[tuple[int, int], int]
+
+
+def _wait_caught_up(regions: LinkedRegions) -> None:
+    wanted = ends(read_all(regions.east.bootstrap, TOPIC, PARTITIONS))
+    regions.wait_until(lambda: ends(read_all(regions.west.bootstrap, TOPIC, PARTITIONS)) == wanted)
 
 
 def _check_held(regions: LinkedRegions, ledger: Ledger, sealed: Sealed) -> None:
@@ -108,9 +117,6 @@ def _check_held(regions: LinkedRegions, ledger: Ledger, sealed: Sealed) -> None:
     assert len(sealed) >= 1_000
     for number, where in ledger.acknowledged.items():
         assert number in (held.get(where), sealed.get(where)), (number, where)
-    regions.wait_until(
-        lambda: ends(read_all(regions.west.bootstrap, TOPIC, PARTITIONS)) == ends(held)
-    )
 
 
 def _check_lost(regions: LinkedRegions, sealed: Sealed) -> None:
@@ -119,6 +125,28 @@ def _check_lost(regions: LinkedRegions, sealed: Sealed) -> None:
     assert found["is_exact"]
     listed = {(one["partition"], one["offset"]): int(one["value"]) for one in found["records"]}
     assert listed == sealed and len(listed) == found["lost_records"]
+
+
+def _check_lineage(regions: LinkedRegions) -> None:
+    """As text: west wrote up to the cut, then east, and both hold all of it."""
+    servers = [regions.west.bootstrap, regions.east.bootstrap]
+    asked = [part for each in servers for part in ("--bootstrap-server", each)]
+    done = subprocess.run(
+        [CAUSEWAY, "lineage", TOPIC, *asked, "--partition", "1"],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=True,
+    )
+    west, east = map(cluster_id, servers)
+    taken = regions.run("mirror", "describe", TOPIC)
+    cut, generation = taken["cut"]["partitions"][1]["offset"], taken["generation"]
+    first, before, after, held = (line.strip("│├└─ ") for line in done.stdout.splitlines())
+    assert first == f"{TOPIC}-1"
+    assert before.startswith(f"[0, {cut}) written in {west}, leader epoch")
+    assert after.startswith(f"[{cut}, ") and f") written in {east}, leader epoch" in after
+    assert ", since failover 2" in after and after.endswith(f" (generation {generation})")
+    assert held.startswith("held by ") and f"{west} (mirror, ACTIVE)" in held and east in held
 
 
 def _check_equal(regions: LinkedRegions) -> None:
@@ -130,35 +158,62 @@ def _check_equal(regions: LinkedRegions) -> None:
     regions.up()
 
 
-def _check_replay(regions: LinkedRegions, sealed: Sealed, rng: random.Random) -> None:
-    """A replay that is killed and repeated appends each record once."""
+def _replay(regions: LinkedRegions, tails: list[SealedTail], topic: str) -> tuple[str, ...]:
+    """The command, for all of their records."""
+    names = (tail.name for tail in tails)
+    to = ("--to", regions.east.bootstrap, "--to-topic", topic)
+    return "orphans", "replay", *names, *to, *EVERY_CLASS
+
+
+def _appended(regions: LinkedRegions, command: tuple[str, ...]) -> int:
+    return sum(one["appended"] for one in at_west(regions, *command)["replayed"])
+
+
+def _check_replay_beside(regions: LinkedRegions, tails: list[SealedTail]) -> None:
+    """The leader of the topic that it appends to dies once it has the first records: the replay goes on."""
     create_topic(regions.east.bootstrap, "replayed", PARTITIONS, replicas=NODES)
-    tails = at_west(regions, "orphans", "list")["orphans"]
-    names = [tail["name"] for tail in tails]
-    command = [
-        "orphans", "replay", *names, "--to", regions.east.bootstrap, "--to-topic", "replayed",
-        *EVERY_CLASS,
-    ]  # fmt: skip
-    _kill_soon(rng, *command, "--bootstrap-server", regions.west.bootstrap)
-    at_west(regions, *command)
-    again = at_west(regions, *command)
-    assert [one["appended"] for one in again["replayed"]] == [0] * len(names)
-    appended = Counter(read_all(regions.east.bootstrap, "replayed", PARTITIONS).values())
-    assert appended == Counter(sealed.values())
-    gone = at_west(regions, "orphans", "discard", *names, "--yes")["discarded"]
-    assert gone == {tail["name"]: tail["brokers"] for tail in tails}
-    # The one that was killed was perhaps not in sync when the tails were sealed.
-    assert all(len(brokers) >= NODES - 1 for brokers in gone.values())
-    assert at_west(regions, "orphans", "list")["orphans"] == []
+    regions.east.wait_in_sync("replayed", PARTITIONS)
+    first = tails[0].partition
+    leader = regions.east.leader("replayed", first)
+    log = regions.east.data(leader) / f"replayed-{first}" / f"{0:020}.log"
+    command = _replay(regions, tails, "replayed")
+    replay = _begin(regions, command)
+    regions.wait_until(lambda: log.stat().st_size > 0)
+    regions.east.end(leader, signal.SIGKILL)
+    assert replay.poll() is None, "it was quicker"
+    out, _ = replay.communicate(timeout=TIMEOUT_S)
+    appended = [one["appended"] for one in json.loads(out)["replayed"]]
+    assert appended == [len(tail.records) for tail in tails]
+    assert _appended(regions, command) == 0
+    check_replayed(regions.west.bootstrap, regions.east.bootstrap, "replayed", tails)
 
 
-def _kill_soon(rng: random.Random, *arguments: str) -> None:
-    replay = subprocess.Popen(
-        [sys.executable, "-m", "federation", *arguments, "--json"], stdout=subprocess.PIPE
-    )
+def _check_replay_into_the_topic(
+    regions: LinkedRegions, tails: list[SealedTail], rng: random.Random
+) -> None:
+    """A replay that is killed and repeated appends each record once."""
+    command = _replay(regions, tails, TOPIC)
+    replay = _begin(regions, command)
     try:
         out, _ = replay.communicate(timeout=rng.uniform(0.3, 1.5))
         assert json.loads(out)["replayed"], "it was quicker"
     except subprocess.TimeoutExpired:
         replay.kill()
         replay.wait()
+    _appended(regions, command)
+    assert _appended(regions, command) == 0
+    check_replayed(regions.west.bootstrap, regions.east.bootstrap, TOPIC, tails)
+
+
+def _begin(regions: LinkedRegions, command: tuple[str, ...]) -> "subprocess.Popen[bytes]":
+    asked = ("--bootstrap-server", regions.west.bootstrap, "--json")
+    return subprocess.Popen([CAUSEWAY, *command, *asked], stdout=subprocess.PIPE)
+
+
+def _check_discard(regions: LinkedRegions, tails: list[SealedTail]) -> None:
+    names = [tail.name for tail in tails]
+    gone = at_west(regions, "orphans", "discard", *names, "--yes")["discarded"]
+    assert gone == {tail.name: tail.described["brokers"] for tail in tails}
+    # The one that was killed was perhaps not in sync when the tails were sealed.
+    assert all(len(brokers) >= NODES - 1 for brokers in gone.values())
+    assert at_west(regions, "orphans", "list")["orphans"] == []
