@@ -1,6 +1,6 @@
-"""A person who begins a reversal or a promotion, and cancels it at once, until one was cancelled.
+"""A person who begins a reversal, a promotion or a failover, and cancels it at once, until one was cancelled.
 
-Where the cut came first, a reversal is followed by one back, and a promotion is the end of the mirror.
+Where the cut came first, a reversal is followed by one back, and the others are the end of the mirror.
 """
 
 from linker.answers import MirrorDescription
@@ -21,9 +21,9 @@ def was_cancelled(record: MirrorRecord) -> bool:
 
 
 class CancellingOperator(ReversingOperator):
-    """Asks the mirror's region for both."""
+    """Asks the mirror's region for all of them."""
 
-    was_promoted = False
+    is_ended = False
 
     async def _begin_and_cancel(self, verb: str) -> None:
         """The cancel may come before the answer to what it cancels."""
@@ -53,17 +53,23 @@ class CancellingOperator(ReversingOperator):
         await self.swap(mirror, source)
 
     async def cancel_promotion(self) -> None:
+        await self._cancel_the_end("promote")
+
+    async def cancel_failover(self) -> None:
+        await self._cancel_the_end("failover")
+
+    async def _cancel_the_end(self, verb: str) -> None:
         mirror = self._ends.destination
         while True:
             record = await self._settled(mirror)
             if record.state is MirrorState.STOPPED:
                 while await self.describe() is not MirrorState.STOPPED:
                     pass  # the verdict looks at the cut, and whoever was asked is gone
-                mirror.is_mirror, self.was_promoted = False, True
+                mirror.is_mirror, self.is_ended = False, True
                 return
             if record.state is MirrorState.ACTIVE and was_cancelled(record):
                 return
-            await self._begin_and_cancel("promote")
+            await self._begin_and_cancel(verb)
 
     async def _settled(self, region: Region) -> MirrorRecord:
         """What is pending is cancelled; what was cut comes to its end."""

@@ -60,9 +60,9 @@ class ReversingOperator(LinkOperator):
             elif there.state is MirrorState.ACTIVE:
                 return
 
-    async def record_of(self, region: Region) -> MirrorRecord | None:
+    async def record_of(self, region: Region, topic: str = TOPIC) -> MirrorRecord | None:
         """Of the mirror there, as it says."""
-        answer = await self._ask(DescribeMirror(TOPIC), region)
+        answer = await self._ask(DescribeMirror(topic), region)
         return answer.record if isinstance(answer, MirrorDescription) else None
 
 

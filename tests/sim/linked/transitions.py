@@ -6,11 +6,19 @@ links then. Afterwards the promises hold as after a storm.
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Final
 
 from brokers.ids import TopicPartition
-from linker.commands import ChangeMirrors, CreateLink, DeleteLink, DescribeLink, RestoreMirrors
+from linker.commands import (
+    ChangeMirrors,
+    CreateLink,
+    CreateMirror,
+    DeleteLink,
+    DescribeLink,
+    RestoreMirrors,
+)
 from linker.errors import LinkRefusal
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
@@ -18,9 +26,10 @@ from tests.sim.linked import checks, verdict
 from tests.sim.linked.cancellations import CancellingOperator
 from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.operators import BACK, CONFIGS, LinkOperator
-from tests.sim.linked.runs import CALM_MS_MAX, LinkedRun
-from tests.sim.linked.scenario import LinkedScenario
+from tests.sim.linked.runs import CALM_MS_MAX, Adjust, LinkedRun
+from tests.sim.linked.scenario import LinkedScenario, compacting_everywhere
 from tests.sim.linked.steps import Crash, SteppedNode, Steps
+from tests.sim.regions.admins import Admin
 from tests.sim.regions.cluster import TOPIC, MakeNode
 from tests.sim.regions.producers import ALL, Producer
 from tests.sim.regions.scenario import Shape
@@ -29,6 +38,7 @@ from tests.sim.scenario import Crashes
 from tests.sim.world import Promise
 
 SHAPES = (Shape(3, 3, combined=True), Shape(1, 2, combined=True))
+OTHERS = ("extra1", "extra2")  # topics that nobody writes to
 
 
 class TransitionOperator(CancellingOperator):
@@ -66,6 +76,29 @@ class TransitionOperator(CancellingOperator):
 
     async def failover(self) -> None:
         await self.end("failover")
+
+    async def begin_with_others(self) -> None:
+        """The link has several mirrors."""
+        await self.begin()
+        admin = Admin(self._ends.source)
+        for topic in OTHERS:
+            await admin.make(topic, 1)
+            create = CreateMirror(link=self.link, mirror_topic=topic)
+            await self._until(create, "TOPIC_ALREADY_EXISTS")
+
+    async def fail_over_all(self) -> None:
+        """With one command."""
+        here = self._ends.destination
+        topics = [TOPIC, *OTHERS]
+        while topics:
+            await self._ask(ChangeMirrors(verb="failover", link=self.link))
+            records = [(each, await self.record_of(here, each)) for each in topics]
+            topics = [
+                each for each, it in records if it is None or it.state is not MirrorState.STOPPED
+            ]
+        while await self.describe() is not MirrorState.STOPPED:
+            pass  # the verdict looks at the cut, and whoever was asked is gone
+        here.is_mirror = False
 
     async def fail_over_and_go_apart(self) -> None:
         """Both regions are written to for a while."""
@@ -126,6 +159,7 @@ class Transition:
     mirror: str
     is_bidirectional: bool = False
     removes: bool = False  # something from the first region's log
+    is_compacted: bool = False  # the topic is
 
 
 _Op = TransitionOperator
@@ -147,6 +181,12 @@ TRANSITIONS: Final = {
     ),
     "reverse-cancelled": Transition(_Op.begin, _Op.cancel_reversal, "east", is_bidirectional=True),
     "promote-cancelled": Transition(_Op.begin, _Op.cancel_promotion, "east"),
+    "failover-cancelled": Transition(_Op.begin, _Op.cancel_failover, "east"),
+    "failover-of-all": Transition(_Op.begin_with_others, _Op.fail_over_all, ""),
+    "failover-compacted": Transition(_Op.begin, _Op.failover, "", is_compacted=True),
+    "restore-compacted": Transition(
+        _Op.fail_over_and_go_apart, _Op.restore, "west", removes=True, is_compacted=True
+    ),
 }
 
 
@@ -156,6 +196,7 @@ def calm(scenario: LinkedScenario, rng: Random) -> LinkedScenario:
     return scenario.alone().everywhere(
         shape=shape,
         replication=shape.brokers,
+        observers=0,
         min_insync=min(2, shape.brokers),
         crashes=Crashes.POWER,
         crash_mean_ms=0,
@@ -192,7 +233,7 @@ class TransitionRun(LinkedRun):
         super().__init__(
             seed,
             show,
-            adjust=lambda scenario: calm(scenario, Random(f"{seed}/calm")),
+            adjust=self._adjusted(seed),
             make_node=make_node,
             ending="none",
         )
@@ -209,8 +250,14 @@ class TransitionRun(LinkedRun):
         self.producers[0].restarts = self.transition.removes and not self.transition.mirror
         self.producers.append(Producer(there, "producer1", idempotent=True, acks=ALL))
 
-    def execute(self) -> Outcome:
-        """Raises what was found."""
+    def _adjusted(self, seed: int) -> Adjust:
+        calmed = partial(calm, rng=Random(f"{seed}/calm"))
+        if not self.transition.is_compacted:
+            return calmed
+        return lambda scenario: compacting_everywhere(seed)(calmed(scenario))
+
+    def perform(self) -> int:
+        """The transition -> its steps."""
         self._begin()
         self._await(self.world.spawn(self.transition.prepare(self.operator)))
         self._pass(self.world.rng("before").randrange(100, 1_500))
@@ -218,6 +265,11 @@ class TransitionRun(LinkedRun):
         self._await(self.world.spawn(self.transition.perform(self.operator)))
         self.steps.counting = False
         self.world.note("transition", f"is over after {self.steps.count} steps")
+        return self.steps.count
+
+    def execute(self) -> Outcome:
+        """Raises what was found."""
+        self.perform()
         self._pass(500)
         for storm in self.storms:
             storm.end()
@@ -248,7 +300,7 @@ class TransitionRun(LinkedRun):
     @property
     def _mirror(self) -> str:
         """A cancel may have come too late."""
-        return "" if self.operator.was_promoted else self.transition.mirror
+        return "" if self.operator.is_ended else self.transition.mirror
 
     @property
     def mirrored(self) -> list[tuple[Region, Region]]:

@@ -61,8 +61,12 @@ class Admin:
 
     async def prepare(self) -> None:
         """The topic of all clients; asks until it is there."""
-        while TOPIC not in self._statements.made:
-            await self._create(TOPIC, self._scenario.partitions)
+        await self.make(TOPIC, self._scenario.partitions)
+
+    async def make(self, name: str, partitions: int) -> None:
+        """Asks until the topic is there."""
+        while name not in self._statements.made:
+            await self._create(name, partitions)
             await self._world.sleep(100)
 
     async def meddle(self) -> None:
