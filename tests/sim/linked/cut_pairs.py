@@ -44,6 +44,7 @@ def _calm(scenario: LinkedScenario) -> LinkedScenario:
             spike_rate=0.0,
             partitions=PARTITIONS,
             replication=1,
+            observers=0,
             min_insync=1,
             racks=0,
             groups=0,

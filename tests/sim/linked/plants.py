@@ -50,6 +50,7 @@ def _stormy(**changes: Any) -> Adjust:
         "full_disk_mean_ms": 0,
         "ailing_disk_mean_ms": 0,
         "replication": 3,
+        "observers": 0,
         "min_insync": 2,
         "wipe_mean_ms": 0,
         "meddles": False,
@@ -303,7 +304,7 @@ FOLLOW_BY_OFFSET = Plant(ByOffset, range(20), "restore", LinkedScenario.alone)
 # This by runs with several rounds, which keep both regions apart for long.
 FORGET_THE_GENERATION = Plant(
     Ageless,
-    range(13, 23),
+    range(1, 8),
     "apart",
     _stormy(crash_mean_ms=1_500, cut_mean_ms=1_000, block_mean_ms=0, duration_ms=30_000),
 )

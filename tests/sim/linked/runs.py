@@ -92,7 +92,7 @@ class LinkedRun:
         self.members = [
             kind(source, f"group{index}") for index in range(self.scenario.first.groups)
         ]
-        self.readers = [Reader(destination, "reader0")] if rng.random() < 0.4 else []
+        self.readers = [Reader(destination, "reader0")] if rng.random() < 0.6 else []
 
     def execute(self) -> Outcome:
         """Raises what was found."""

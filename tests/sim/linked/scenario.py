@@ -106,7 +106,6 @@ def drawn(rng: Random) -> LinkedScenario:
     scenario = replace(
         draw(rng),
         crashes=rng.choice((Crashes.KILL, Crashes.POWER)),
-        observers=0,
         reseats=False,
         producers=1,
         groups=rng.choice((0, 1)),
@@ -130,21 +129,28 @@ def of_region(name: str, scenario: RegionScenario, rng: Random) -> RegionScenari
     """A shape of its own. Disks are lost where others have what they held."""
     shape = rng.choices(SHAPES, FREQUENCIES)[0]
     shape = replace(shape, first=FIRST_OF[name])
-    replication = min(rng.choice((3, 3, 2)), shape.brokers)
+    observers = rng.choice((0, 0, 1)) if shape.brokers > 2 else 0
+    replication = min(rng.choice((3, 3, 2)), shape.brokers - observers)
     min_insync = min(2, replication)
     return replace(
         scenario,
         shape=shape,
         replication=replication,
         min_insync=min_insync,
+        racks=rng.choice((0, 2, 2)),
+        observers=observers,
         wipe_mean_ms=scenario.wipe_mean_ms if min_insync > 1 and shape.controllers > 1 else 0,
     )
 
 
 def compacting_everywhere(seed: int) -> Callable[[LinkedScenario], LinkedScenario]:
-    """What changes the scenario of a seed so that all topics are compacted."""
+    """What changes the scenario of a seed so that all topics are compacted. Their segments are too small for long
+    records."""
     compaction = compacted_topics(Random(f"{seed}/compaction"))
-    return lambda scenario: replace(
-        scenario,
-        regions={name: compacted(each, compaction) for name, each in scenario.regions.items()},
-    )
+
+    def change(scenario: LinkedScenario) -> LinkedScenario:
+        short = scenario.unlimited()
+        regions = {name: compacted(each, compaction) for name, each in short.regions.items()}
+        return replace(short, regions=regions)
+
+    return change

@@ -45,6 +45,7 @@ def unclean(scenario: LinkedScenario, rng: Random) -> LinkedScenario:
         pair.regions[SOURCE],
         shape=shape,
         replication=min(rng.choice((2, 3)), shape.brokers),
+        observers=0,
         min_insync=1,
         crash_mean_ms=0,
         full_disk_mean_ms=0,

@@ -14,7 +14,7 @@ from tests.sim.disks import Disk, Witness
 from tests.sim.network import Network
 from tests.sim.nodes import Node
 from tests.sim.regions import checking
-from tests.sim.regions.racks import far_brokers, rack_of
+from tests.sim.regions.racks import far_brokers, placement_of, rack_of
 from tests.sim.regions.scenario import RegionScenario, Shape
 from tests.sim.regions.statements import RegionStatements
 from tests.sim.scenario import Crashes
@@ -113,6 +113,7 @@ def settings(number: BrokerId, scenario: RegionScenario, region: str = REGION) -
             **_links(number, scenario.shape),
             **_roles(number, scenario.shape),
             **_racks(number, scenario),
+            **_placed_by_default(scenario),
             "broker.session.timeout.ms": scenario.session_ms,
             "broker.heartbeat.interval.ms": scenario.session_ms // 5,
             "auto.create.topics.enable": False,
@@ -162,6 +163,13 @@ def _lasting_observers(scenario: RegionScenario) -> frozenset[BrokerId]:
     """Those that nothing in a run promotes: no observer leads unless somebody asks for an unclean election."""
     lasts = scenario.promotion == "leader-is-observer"
     return frozenset(far_brokers(scenario)) if lasts else frozenset()
+
+
+def _placed_by_default(scenario: RegionScenario) -> dict[str, Any]:
+    """Mirrors, whose operator does not say where they are, are placed as the topics that he makes."""
+    placement = placement_of(scenario)
+    default = {} if placement is None else {"confluent.log.placement.constraints": placement}
+    return {"default.replication.factor": scenario.replication, **default}
 
 
 def _racks(number: BrokerId, scenario: RegionScenario) -> dict[str, str]:
