@@ -3,6 +3,7 @@
 - `federation`: two regions, their network, and what is checked at each write to a mirror
 - `operators`: makes the topic, the link and the mirror, and ends it
 - `checks`: what must be true of a mirror at the end; `verdict`: of every region; `orphans`: reads orphan stores
+- `foreign_writers`: write to mirrors, which must be refused
 - `runs`: one run of one seed; `restores`: with the way back; `reversals`: regions that change places; `holds`: with
   retention at the source
 - `rounds`: both in turns, with a group of `followers`; `unclean`: a source with `usurpers`, which loses records

@@ -6,7 +6,10 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from brokers.api import produce
+from brokers.events import Listener
 from brokers.ids import Instant
+from brokers.partition import leader
 from brokers.region import (
     AnswerMirrors,
     CommitOffsets,
@@ -261,6 +264,16 @@ class Upwards(Node):
         return partition, committed._replace(offset=max(committed.offset, end))
 
 
+class TakesAll(Node):
+    """Takes what clients write to a mirror."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        handle: Any = self.broker._handlers.by_listener[Listener.DATA][produce.KEY]
+        handle.__self__._append = leader.append
+        return node
+
+
 class CancelsTooLate(SteppedNode):
     """As a link coordinator, cancels what was cut already."""
 
@@ -291,8 +304,9 @@ def _without_lineage(effect: Any) -> Any:
 
 
 SERVE_UNCOMMITTED = Plant(Uncommitted, range(10), "none", _stormy())
+TAKE_WRITES_TO_MIRRORS = Plant(TakesAll, range(4), "none", _stormy(crash_mean_ms=0))
 CUT_TOO_EARLY = Plant(
-    Hasty, range(330, 338), "failover", _stormy(latency_ms=300, crash_mean_ms=0, producers=2)
+    Hasty, range(352, 355), "failover", _stormy(latency_ms=300, crash_mean_ms=0, producers=2)
 )
 
 CLAMP_UPWARDS = Plant(Upwards, range(10), "none", _stormy(groups=1, crash_mean_ms=0))

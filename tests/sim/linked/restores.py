@@ -17,6 +17,8 @@ from tests.sim.world import Promise
 class RestoreRun(LinkedRun):
     """Members of groups would stand in its way, so there are none."""
 
+    mirrors_stay = False
+
     def __init__(
         self,
         seed: int,

@@ -69,6 +69,8 @@ class ReversingOperator(LinkOperator):
 class ReversalRun(LinkedRun):
     """`swaps`: how often the regions change places. One producer follows the topic, the other one stays."""
 
+    mirrors_stay = False
+
     operator: ReversingOperator
 
     def __init__(

@@ -53,6 +53,8 @@ class RoundsOperator(ReversingOperator):
 class RoundsRun(LinkedRun):
     """`rounds`: how often the topic moves. Each region has a producer that stays there."""
 
+    mirrors_stay = False
+
     operator: RoundsOperator
     reversals = 0.35  # share of rounds
     fences = 0.5  # share of links that tell the source of what they took over

@@ -9,6 +9,7 @@ from tests.sim.disks import Disk
 from tests.sim.evidence import log_start
 from tests.sim.linked import checks, verdict
 from tests.sim.linked.federation import Ends, LinkedFederation, MirrorBroken, Region
+from tests.sim.linked.foreign_writers import ForeignWriter
 from tests.sim.linked.operators import LinkOperator
 from tests.sim.linked.scenario import LinkedScenario, drawn
 from tests.sim.linked.wan import WanStorm
@@ -39,6 +40,9 @@ def _began(region: Region, partition: TopicPartition) -> Offset:
 
 class LinkedRun:
     """Everything that takes part. `adjust` may change the drawn scenario, `ending` how the mirror in `east` ends."""
+
+    # Whether the mirrors are mirrors until `_end`, so that nobody may write to them before.
+    mirrors_stay = True
 
     def __init__(
         self,
@@ -71,7 +75,14 @@ class LinkedRun:
         self.admins = [Admin(region) for region in self.federation.regions]
         self.operator = LinkOperator(self.federation.first, rate=self.scenario.rate)
         self.second = self._second_operator()
+        self.foreign = self._foreign_writers()
         self._make_clients()
+
+    def _foreign_writers(self) -> list[ForeignWriter]:
+        if not self.mirrors_stay:
+            return []
+        mirrors = [region for region in self.federation.regions if region.source is not None]
+        return [ForeignWriter(region) for region in mirrors]
 
     def _second_operator(self) -> LinkOperator | None:
         """Of the link to the third region."""
@@ -126,6 +137,8 @@ class LinkedRun:
 
     async def _end(self, begun: Promise) -> None:
         await begun
+        for writer in self.foreign:
+            await writer.stop()
         await self.operator.end(self.ending)
 
     def _rescue(self) -> None:
@@ -147,7 +160,7 @@ class LinkedRun:
             *self.members,
             *self.readers,
         ]
-        for client in clients:
+        for client in (*clients, *self.foreign):
             self.world.spawn(client.run())
         if self.scenario.first.compaction is not None:
             for region in self.federation.regions:

@@ -16,6 +16,7 @@ from tests.sim.linked.plants import (
     IGNORE_HOLDS,
     REVERSE_UNDRAINED,
     SERVE_UNCOMMITTED,
+    TAKE_WRITES_TO_MIRRORS,
     TRUNCATE_UNSEALED,
     Plant,
 )
@@ -79,6 +80,10 @@ def finding(plant: Plant) -> str:
 
 def test_a_source_that_serves_above_its_high_watermark_is_found() -> None:
     assert "the source has committed" in finding(SERVE_UNCOMMITTED)
+
+
+def test_a_mirror_that_takes_what_clients_write_is_found() -> None:
+    assert "which is not the source's" in finding(TAKE_WRITES_TO_MIRRORS)
 
 
 def test_a_group_that_is_moved_past_what_it_has_read_is_found() -> None:

@@ -218,6 +218,8 @@ def calm(scenario: LinkedScenario, rng: Random) -> LinkedScenario:
 class TransitionRun(LinkedRun):
     """`crash` is what happens; with none it counts the steps. Both regions have a producer."""
 
+    mirrors_stay = False
+
     operator: TransitionOperator
 
     def __init__(

@@ -57,6 +57,8 @@ def unclean(scenario: LinkedScenario, rng: Random) -> LinkedScenario:
 class UncleanRun(LinkedRun):
     """`policy`: of the link, drawn unless it is given."""
 
+    mirrors_stay = False
+
     def __init__(
         self,
         seed: int,
