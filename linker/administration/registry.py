@@ -16,6 +16,7 @@ from linker.control.source_holds import SourceHolds
 from linker.control.source_link import SourceLink
 from linker.errors import LinkRefusal
 from linker.joint_proposals import UNKNOWN_OUTCOMES
+from linker.protocol_versions import REVERSES_FROM
 from linker.records.link_state import LinkRecord, LinkState
 from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
 from linker.region_client import Effects
@@ -123,7 +124,7 @@ def check_reversible(link: ClusterLink) -> None:
             f"link {link.name} is {link.state.value}: {link.because or 'the source was not reached yet'}",
             hint="both regions must be reachable; `causeway mirror failover` works without the source",
         )
-    if not link.can_reverse:
+    if link.source_version < REVERSES_FROM:
         raise LinkRefusal(
             "UNSUPPORTED_VERSION",
             f"the source of link {link.name} runs a release that has no reversals",

@@ -19,6 +19,7 @@ from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_cut import first_epoch_after
 from linker.errors import DIVERGED, LinkRefusal
 from linker.frames import TopicState
+from linker.protocol_versions import SUPERSEDES_FROM
 from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror
 from linker.records.mirror_state import TRANSITIONS, MirrorState, MirrorTrigger
 from linker.region_client import Effects, RegionClient
@@ -121,6 +122,7 @@ class RestoreAdministration:
                 hint="a topic is restored under its own name: use a link without cluster.link.prefix",
             )
         is_pending = former is not None and former.state is MirrorState.PENDING_MIRROR
+        _check_release(link, state)
         _check_source(self._region.view, placed, state, written_by=link.name if is_pending else "")
         _check_members(self._region.view, placed)
         assert state.former is not None
@@ -152,6 +154,17 @@ def _of_failed(
             "or a mirror that FAILED because its source lost records",
         )
     return record.restored(TARGET, VERB, now)
+
+
+def _check_release(link: ClusterLink, state: TopicState) -> None:
+    """The first releases do not say what their topics were mirrors of. Raises LinkRefusal."""
+    is_mute = state.former is None and state.topic_id and not state.origins
+    if is_mute and link.source_version < SUPERSEDES_FROM:
+        raise LinkRefusal(
+            "UNSUPPORTED_VERSION",
+            f"the source of link {link.name} runs a release that does not say whether {state.topic} was a mirror",
+            hint="upgrade the source region, or delete the topic here and mirror it anew",
+        )
 
 
 def _check_source(

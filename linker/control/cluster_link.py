@@ -41,7 +41,6 @@ from linker.frames import (
     Welcome,
 )
 from linker.hold_frames import RetentionHeld
-from linker.protocol_versions import REVERSES_FROM
 from linker.records.link_state import LinkRecord, LinkState
 from linker.records.mirror_record import Asked, CutKind
 from linker.region_client import Effects, RegionClient
@@ -223,9 +222,9 @@ class ClusterLink:
         return self._mirror_topics.pending[topic].because
 
     @property
-    def can_reverse(self) -> bool:
-        """Whether the source speaks a version of the protocol that has reversals."""
-        return self._reversing.version >= REVERSES_FROM
+    def source_version(self) -> int:
+        """Of the link protocol, on the first stream to the source; 0 before there was one."""
+        return self._reversing.version
 
     def inquire(self, source_topic: str, inquirer: Inquirer, now: Instant) -> Effects:
         """`inquirer` receives the source topic; None when the link does not open, or closes before the answer."""
@@ -354,7 +353,7 @@ class ClusterLink:
         effects += self._mirror_topics.holds.opened(welcome.version)
         effects += self._tell(self.mirrors.values(), now)
         self._auto_mirrors.on_open(welcome)
-        effects += self._settings.without_paces(welcome)
+        effects += self._settings.not_done_by(welcome)
         if self._region.is_coordinator:
             effects += record_other_end(self._region, self._settings, welcome.cluster_id)
         return effects + self._source_topics.tried(now)

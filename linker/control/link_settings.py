@@ -8,7 +8,7 @@ from brokers.ids import Instant, Offset
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.config import LinkConfig, parse
 from linker.frames import ACCEPTED_CHUNK_BYTES_MAX, Hello, Welcome
-from linker.protocol_versions import PACES_FROM
+from linker.protocol_versions import PACES_FROM, SUPERSEDES_FROM
 from linker.records.link_state import LINK_KIND, LinkRecord
 from linker.region_client import Effects, RegionClient
 
@@ -45,12 +45,15 @@ class LinkSettings:
             chunk_bytes_max=region.limits.chunk_bytes_max,
         )
 
-    def without_paces(self, welcome: Welcome) -> Effects:
+    def not_done_by(self, source: Welcome) -> Effects:
         """What an older source does not do is said."""
-        if welcome.version >= PACES_FROM or not self.config.paces:
+        names = list(self.config.paces) if source.version < PACES_FROM else []
+        if self.config.fences_source and source.version < SUPERSEDES_FROM:
+            names.append("source.fencing.enable")
+        if not names:
             return []
         because = "the source runs a release that does not know them: upgrade it"
-        return [Changed(f"link {self.name}", f"without {', '.join(self.config.paces)}", because)]
+        return [Changed(f"link {self.name}", f"without {', '.join(names)}", because)]
 
 
 def record_other_end(region: RegionClient, settings: LinkSettings, cluster_id: str) -> Effects:

@@ -28,9 +28,11 @@ from tests.sim.files import SimFiles
 BACK = "east-west"
 
 
-def failed_over(partitions: int = 1, disk: SimFiles | None = None) -> World:
+def failed_over(
+    partitions: int = 1, disk: SimFiles | None = None, world: World | None = None
+) -> World:
     """East was failed over at offset 2 of each partition, and both regions have gone on since. `disk` is west's."""
-    world = World()
+    world = world or World()
     world.source.files = disk or world.source.files
     world.start()
     clients.create_topic(world.source, "orders", partitions, flush_messages="1")
