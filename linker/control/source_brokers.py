@@ -311,7 +311,9 @@ class SourceBrokers:
     def endpoint_for(self, connection: SourceConnection) -> str:
         """Brokers that were named are tried in turn with `bootstrap.servers` (KIP-899 calls this rebootstrapping)."""
         if connection is not self._first:
-            return self._endpoints[connection.broker_id]
+            # Whoever answered there last time may have called itself another broker.
+            fetcher = next(key for key, one in self._others.items() if one is connection)
+            return self._endpoints[fetcher.broker_id]
         self._attempts += 1
         others = [each for each in self._alive if each != connection.broker_id]
         choices = [*(self._endpoints[each] for each in others), ""] if others else [""]

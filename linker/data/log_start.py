@@ -78,5 +78,15 @@ class LogStart:
         return self._moved(now)
 
 
+def contradiction(frame: Agreed, expected: Offset) -> str:
+    """Why no source can mean this; empty if it can. The mirror stands at `expected`; what is skipped is deleted."""
+    start, end = frame.start_offset, frame.bounds.high_watermark
+    if start < expected:
+        return f"the source goes on at {start}, the mirror stands at {expected}"
+    if start > max(expected, end):
+        return f"the source goes on at {start}, beyond its own high watermark {end}"
+    return ""
+
+
 def _is_empty(state: PartitionState) -> bool:
     return state.log_start_offset == state.log_end_offset

@@ -20,7 +20,7 @@ from linker.data.common_offset import CommonOffset
 from linker.data.destination_stream import DestinationStream
 from linker.data.hole_finder import HoleFinder, HolesFound
 from linker.data.lag import MirrorLag
-from linker.data.log_start import LogStart
+from linker.data.log_start import LogStart, contradiction
 from linker.data.mirror_link import Divergence, LinkOfMirror, ReplicatorHost
 from linker.data.pending import PendingChunk, PendingHole, Queued, end_of
 from linker.data.retry_backoff import RetryBackoff
@@ -170,8 +170,7 @@ class PartitionReplicator:
         if state is None:
             return self._interrupt(f"{self.partition} went offline", now)
         expected = state.log_end_offset if self._expected is None else self._expected
-        if frame.start_offset < expected:
-            because = f"the source goes on at {frame.start_offset}, the mirror stands at {expected}"
+        if because := contradiction(frame, expected):
             return self._doubt(MirrorError.ILLEGAL_STATE, because, now)
         self._log_start.agreed(frame, is_first=self._expected is None)
         chosen, self._start = self._start.cause, Start()

@@ -1,4 +1,4 @@
-"""A source of a release without reversals, without fencing, or that hides what its topics were: nothing is half done."""
+"""A source of a release without reversals, without fencing, or that hides what its topics were."""
 
 from dataclasses import replace
 from typing import Any
