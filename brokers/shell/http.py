@@ -45,7 +45,13 @@ class HttpServer:
     being answered, `CONNECTIONS_RESERVED` more are accepted for the paths that are `always` answered.
     """
 
-    def __init__(self, routes: Mapping[str, Route], always: Container[str] = ()) -> None:
+    def __init__(
+        self,
+        routes: Mapping[str, Route],
+        always: Container[str] = (),
+        headers_seconds: float = HEADERS_SECONDS,
+    ) -> None:
+        self._headers_seconds = headers_seconds
         self._routes = routes
         self._always = always
         self._server: asyncio.Server | None = None
@@ -91,7 +97,7 @@ class HttpServer:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_reserved: bool
     ) -> None:
         connection = h11.Connection(h11.SERVER)
-        seconds = HEADERS_SECONDS
+        seconds = self._headers_seconds
         while True:
             self._waiting[writer] = None
             async with asyncio.timeout(seconds):

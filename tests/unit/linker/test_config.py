@@ -153,6 +153,8 @@ def test_all_problems_are_told_at_once() -> None:
         ("replica.fetch.max.bytes", "1"),
         ("availability.check.ms", "1.5"),
         ("availability.check.ms", "9" * 30),
+        ("availability.check.ms", "١٠٠٠"),  # Arabic digits
+        ("bootstrap.servers", "a:١٠٠"),
     ],
 )
 def test_what_is_wrong_or_not_there_yet_is_refused(name: str, value: str) -> None:

@@ -5,13 +5,14 @@ import http.client
 import itertools
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from time import perf_counter
 from typing import Any
 
 from brokers.shell.http import (
     CONNECTIONS_MAX,
     CONNECTIONS_RESERVED,
+    HEADERS_SECONDS,
     SLICE_SECONDS,
     HttpResponse,
     HttpServer,
@@ -27,11 +28,12 @@ def serve(
     routes: dict[str, Callable[[], HttpResponse]],
     act: Callable[[int], Any],
     always: tuple[str, ...] = (),
+    headers_seconds: float = HEADERS_SECONDS,
 ) -> Any:
     """What `act(port)` returns, run in a thread while the server serves on its loop."""
 
     async def run() -> Any:
-        server = HttpServer(routes, always)
+        server = HttpServer(routes, always, headers_seconds)
         bound = socket.create_server(("127.0.0.1", 0))
         await server.start(bound)
         try:
@@ -183,3 +185,28 @@ def test_a_long_answer_is_made_in_slices_between_which_others_have_their_turn() 
 
     seen = asyncio.run(run())
     assert len(set(seen)) == len(seen) == 20
+
+
+def test_headers_that_do_not_end_in_time_end_the_connection() -> None:
+    """However often a part of them comes."""
+
+    def act(port: int) -> float:
+        began = perf_counter()
+        with socket.create_connection(("127.0.0.1", port), timeout=0.05) as connection:
+            connection.sendall(b"GET /text HTTP/1.1\r\n")
+            while not _is_closed(connection):
+                with suppress(ConnectionError):
+                    connection.sendall(b"X-Slow: y\r\n")
+        return perf_counter() - began
+
+    assert 0.3 <= serve(ROUTES, act, headers_seconds=0.3) < 5
+    assert HEADERS_SECONDS <= 10
+
+
+def _is_closed(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True

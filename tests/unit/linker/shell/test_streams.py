@@ -186,8 +186,11 @@ def test_a_listener_that_says_nothing_is_given_up_in_time() -> None:
 
         kafka = await asyncio.start_server(silence, "127.0.0.1", 0)
         port = kafka.sockets[0].getsockname()[1]
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         here.do(Dial(-3, (f"127.0.0.1:{port}",), 200))
         assert (await here.hears(StreamLost)).error is LinkError.TIMEOUT_ERROR
+        assert 0.2 <= loop.time() - began < 2  # it came three seconds late
         kafka.close()
 
     play(scene)
