@@ -7,7 +7,7 @@ from brokers.errors import KafkaError
 
 
 class LinkError(Enum):
-    """Why a link is not ACTIVE. Names of Confluent Cluster Linking."""
+    """Why a link is not ACTIVE. Names of Confluent Cluster Linking, which has two of them for tasks."""
 
     NO_ERROR = "NO_ERROR"
     AUTHENTICATION_ERROR = "AUTHENTICATION_ERROR"
@@ -15,6 +15,8 @@ class LinkError(Enum):
     INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR = "INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR"
     BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR = "BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR"
     TIMEOUT_ERROR = "TIMEOUT_ERROR"
+    MISCONFIGURATION_ERROR = "MISCONFIGURATION_ERROR"
+    REMOTE_LINK_NOT_FOUND_ERROR = "REMOTE_LINK_NOT_FOUND_ERROR"
     UNKNOWN = "UNKNOWN"
 
 
@@ -73,6 +75,12 @@ LINK_HINTS: dict[LinkError, str] = {
         "check that the source region runs and that this node reaches bootstrap.servers"
     ),
     LinkError.TIMEOUT_ERROR: "the source region accepts connections and does not answer: look at its log",
+    LinkError.MISCONFIGURATION_ERROR: (
+        "exactly one half of a link whose source dials has connection.mode=INBOUND: delete one half, create it anew"
+    ),
+    LinkError.REMOTE_LINK_NOT_FOUND_ERROR: (
+        "create the link in the destination region first, under the same name and with connection.mode=INBOUND"
+    ),
     LinkError.UNKNOWN: "read the message; `causeway link describe` shows it too",
 }
 

@@ -314,11 +314,11 @@ class Linker:
 
     def _on_announced(self, stream: Stream, announce: Announce, now: Instant) -> Effects:
         """Another region is the source of a link of this one, and has dialed."""
-        link = self.links.get(announce.link_name)
-        if link is not None:
+        if (link := self.links.get(announce.link_name)) is not None:
             return link.accept(stream, announce, now)
+        missing = LinkError.REMOTE_LINK_NOT_FOUND_ERROR.value
         because = f"there is no link {announce.link_name} in region {self._region.view.cluster_id}"
-        return [Send(stream, Refused(LinkError.UNKNOWN.value, because)), CloseStream(stream)]
+        return [Send(stream, Refused(missing, because)), CloseStream(stream)]
 
     def _on_probed(self, probe: SourceProbe, event: StreamEvent, now: Instant) -> Effects:
         match event:

@@ -96,7 +96,7 @@ def mismatch_of(link: LinkSettings, announce: Announce, cluster_id: str) -> tupl
             f"link {link.name} is OUTBOUND in the destination, which dials its source:"
             " leave it to that, or create it there with connection.mode=INBOUND"
         )
-        return LinkError.UNKNOWN.value, because
+        return LinkError.MISCONFIGURATION_ERROR.value, because
     if link.config.paused:
         return LinkError.UNKNOWN.value, f"link {link.name} is paused here (cluster.link.paused)"
     if not is_secret(link.record.secret_digest, announce.secret):

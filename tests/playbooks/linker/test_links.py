@@ -248,6 +248,25 @@ def test_what_is_not_there_is_refused_with_a_hint(command: Any) -> None:
     assert answer.hint
 
 
+@pytest.mark.parametrize("verb", ["failover", "promote", "pause", "resume", "reverse-and-start"])
+@pytest.mark.parametrize("topic", ["own", "nowhere"])
+def test_what_is_no_mirror_is_not_changed_and_stays_writable(verb: str, topic: str) -> None:
+    world = World().start()
+    clients.create_topic(world.destination, "own")
+    clients.send(world.destination, "own", 0, b"a")
+    before = world.destination.log("own", 0)
+    linked_both = {"configs": {"link.mode": "BIDIRECTIONAL"}}
+    create(world, **linked_both)
+    answer = world.destination.ask(ChangeMirrors(verb=verb, link="west-east", topics=(topic,)))
+    refusal = answer if isinstance(answer, LinkRefusal) else answer.topics[0].refusal
+    assert refusal is not None
+    assert refusal.code == "UNKNOWN_TOPIC_OR_PARTITION" and refusal.hint
+    world.run(1_000)
+    assert world.destination.log("own", 0) == before
+    assert clients.send(world.destination, "own", 0, b"b") == (0, 1)
+    assert world.destination.ask(ListMirrors()).mirrors == ()
+
+
 @pytest.mark.parametrize(
     ("command", "code"),
     [

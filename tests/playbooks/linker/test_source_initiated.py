@@ -200,16 +200,86 @@ def test_without_the_other_half_the_source_s_is_refused_and_nothing_is_made() ->
     world = World().start()
     answer = create(world.source, AT_SOURCE, secret="s")
     assert isinstance(answer, LinkRefusal) and "there is no link west-east" in answer.because
+    assert answer.code == "REMOTE_LINK_NOT_FOUND_ERROR"
+    assert "create the link in the destination region first" in answer.hint
     assert world.source.linker.source_links == {}
 
 
-def test_a_destination_that_dials_itself_takes_no_source_that_dials() -> None:
+@pytest.mark.parametrize("mode", ["DESTINATION", "BIDIRECTIONAL"])
+def test_a_destination_that_dials_itself_takes_no_source_that_dials(mode: str) -> None:
     world = World().start()
-    assert isinstance(
-        create(world.destination, {"bootstrap.servers": "west:9092"}), LinkDescription
-    )
+    dials = {"link.mode": mode, "bootstrap.servers": "west:9092"}
+    assert isinstance(create(world.destination, dials), LinkDescription)
     answer = create(world.source, AT_SOURCE, secret="s")
     assert isinstance(answer, LinkRefusal) and "OUTBOUND" in answer.because
+    assert answer.code == "MISCONFIGURATION_ERROR"
+    assert "connection.mode=INBOUND" in answer.hint
+    assert world.source.linker.source_links == {}
+    assert described(world.destination).state == "ACTIVE"
+
+
+def test_two_halves_of_mode_source_find_no_destination() -> None:
+    world = World().start()
+    back = {**AT_SOURCE, "bootstrap.servers": "west:9092"}
+    for host, configs in ((world.source, AT_SOURCE), (world.destination, back)):
+        answer = create(host, configs, secret="s")
+        assert isinstance(answer, LinkRefusal)
+        assert answer.code == "REMOTE_LINK_NOT_FOUND_ERROR"
+        assert answer.hint
+
+
+@pytest.mark.parametrize("here", ["DESTINATION", "BIDIRECTIONAL"])
+@pytest.mark.parametrize("there", ["DESTINATION", "BIDIRECTIONAL"])
+def test_two_halves_that_wait_for_one_another_are_unavailable_and_say_so(
+    here: str, there: str
+) -> None:
+    world = World().start()
+    for host, mode in ((world.destination, here), (world.source, there)):
+        assert isinstance(create(host, {**AT_DESTINATION, "link.mode": mode}), LinkDescription)
+    for host in (world.destination, world.source):
+        world.run_until(lambda host=host: described(host).state == "UNAVAILABLE")
+        assert described(host).error == "TIMEOUT_ERROR"
+        assert described(host).because == "no broker of the source has connected"
+
+
+def test_a_bidirectional_half_that_is_dialed_takes_a_source() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world, {"link.mode": "BIDIRECTIONAL"})
+    answer = world.destination.ask(CreateMirror(link=LINK, mirror_topic="orders"))
+    assert not isinstance(answer, Exception), answer
+    clients.send(world.source, "orders", 0, b"a")
+    world.run_until(lambda: caught_up(world))
+
+
+@pytest.mark.parametrize("is_validated", [True, False])
+def test_a_second_source_under_the_name_of_another_s_link_is_refused_and_the_first_goes_on(
+    is_validated: bool,
+) -> None:
+    """The second even knows the secret."""
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    secret = made(world.destination)
+    assert isinstance(create(world.source, AT_SOURCE, secret=secret), LinkDescription)
+    world.run_until(lambda: described(world.destination).state == "ACTIVE")
+    answer = world.destination.ask(CreateMirror(link=LINK, mirror_topic="orders"))
+    assert not isinstance(answer, Exception), answer
+    north = Host(world, "north")
+    north.start()
+    clients.create_topic(north, "orders")
+    clients.send(north, "orders", 0, b"of another")
+    options = {"secret": secret, "skip_validation": not is_validated}
+    answer = create(north, AT_SOURCE, **options)
+    if is_validated:
+        assert isinstance(answer, LinkRefusal) and "is region cluster-west" in answer.because
+        assert answer.code == "INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR" and answer.hint
+    else:
+        world.run_until(lambda: described(north).state == "FAILED")
+        assert described(north).error == "INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR"
+    clients.send(world.source, "orders", 0, b"a", b"b")
+    world.run_until(lambda: caught_up(world))
+    assert world.destination.log("orders", 0) == world.source.log("orders", 0)
+    assert described(world.destination).source_cluster_id == "cluster-west"
 
 
 def test_a_link_takes_one_source_only() -> None:
