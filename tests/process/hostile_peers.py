@@ -21,7 +21,7 @@ from tests.process.nodes import NodeProcess
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"  # RFC 9113, 3.4
 HEADERS, RESET, SETTINGS, CONTINUATION = 1, 3, 4, 9  # types of frames, 6
 EMPTY_SETTINGS = bytes((0, 0, 0, SETTINGS, 0, 0, 0, 0, 0))
-GARBAGE_CONNECTIONS, HALVES, COMMANDS, ANNOUNCEMENTS = 300, 200, 300, 200
+GARBAGE_CONNECTIONS, HALVES, COMMANDS, ANNOUNCEMENTS = 700, 200, 600, 200
 PIECE, HUGE = bytes(64 << 10), 500 * MIB
 TIMEOUT_S = 60
 COMMAND_NAMES = ("DescribeLink", "CreateLink", "ListLinks", "DescribeReplicas", "ChangeMirrors")

@@ -34,7 +34,7 @@ from tests.process.ledger import create_topic
 from tests.process.nodes import NodeProcess
 
 RESIDENT_MAX = 300 * MIB
-STREAMS, PARTITIONS = 60, 12
+STREAMS, PARTITIONS, SUBSCRIPTIONS = 60, 12, 3_000
 GREEDY = Hello("link", "id", "attacker", chunk_bytes=2**32 - 1)
 
 
@@ -84,6 +84,18 @@ async def never_read(node: NodeProcess, topic: str, identity: bytes, done: async
         await done.wait()
 
 
+async def many_subscriptions(
+    node: NodeProcess, topic: str, identity: bytes, done: asyncio.Event
+) -> None:
+    """Of the same partitions, again and again, without credit."""
+    async with stream(node) as call:
+        await say(call, GREEDY)
+        for number in range(SUBSCRIPTIONS):
+            partition = TopicPartition(topic, number % PARTITIONS)
+            await say(call, Subscribe(number + 1, partition, identity, 0, (), False))
+        await done.wait()
+
+
 async def long_names(node: NodeProcess, topic: str, identity: bytes, done: asyncio.Event) -> None:
     async with stream(node) as call:
         with pytest.raises((grpc.aio.AioRpcError, asyncio.InvalidStateError)):
@@ -110,7 +122,7 @@ async def long_command(node: NodeProcess, topic: str, identity: bytes, done: asy
     async with grpc.aio.insecure_channel(node.told["admin"]) as channel:
         ask: Any = channel.unary_unary
         with pytest.raises(grpc.aio.AioRpcError, match="larger than max"):
-            await ask(SERVICE_PREFIX + "DescribeLink")(bytes(200 * MIB))
+            await ask(SERVICE_PREFIX + "DescribeLink")(bytes(500 * MIB))
 
 
 async def one_topic_often(
@@ -167,7 +179,7 @@ def test_all_attacks_at_once_leave_a_node_small_and_its_clients_served(
     node: NodeProcess, topic: str, record_property: Callable[[str, object], None]
 ) -> None:
     attacks = (
-        *[never_read] * STREAMS, long_names, many_names, many_names, long_command, one_topic_often,
+        *[never_read] * STREAMS, many_subscriptions, long_names, many_names, many_names, long_command, one_topic_often,
         garbage, floods, random_commands, half_requests, huge_bodies, endless_headers, announcements,
     )  # fmt: skip
     most, longest = asyncio.run(attack(node, topic, *attacks))
