@@ -1,7 +1,11 @@
 """The simulator is tested: each bug that is planted is found within a few seeds."""
 
+from dataclasses import replace
 from typing import Final
 
+import pytest
+
+from tests.sim.linked import plants
 from tests.sim.linked.federation import MirrorBroken
 from tests.sim.linked.plants import (
     CANCEL_TOO_LATE,
@@ -25,9 +29,10 @@ from tests.sim.linked.retention import RetentionRun
 from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
+from tests.sim.linked.steps import SteppedNode
 from tests.sim.linked.transitions import TransitionRun
 from tests.sim.linked.unclean import UncleanRun
-from tests.sim.nodes import CoreRaised
+from tests.sim.nodes import CoreRaised, Node
 from tests.sim.regions.checking import Broken
 from tests.sim.runs import Stuck
 
@@ -132,3 +137,13 @@ def test_retention_that_ignores_a_hold_is_found() -> None:
 
 def test_a_hold_without_bounds_is_found() -> None:
     assert "held for ever" in finding(IGNORE_BOUNDS)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    "name", [name for name, one in vars(plants).items() if isinstance(one, Plant)]
+)
+def test_without_the_bug_nothing_is_found_in_the_same_seeds(name: str) -> None:
+    plant: Plant = getattr(plants, name)
+    is_stepped = isinstance(plant.make_node, type) and issubclass(plant.make_node, SteppedNode)
+    assert finding(replace(plant, make_node=SteppedNode if is_stepped else Node)) == ""
