@@ -54,13 +54,13 @@ class GroupStates:
         here, elsewhere = self._by_coordinator(event.groups)
         coordinator = self._groups.coordinator
         found = {each: coordinator.is_active(each) for each in here if coordinator.knows(each)}
-        question = _Question(event, found, len(elsewhere))
+        pending = _PendingAnswer(event, found, len(elsewhere))
         if not elsewhere:
-            return [*question.done()]
+            return [*pending.done()]
         return [
             effect
             for peer, groups in elsewhere.items()
-            for effect in self._ask(peer, groups, question.answered)
+            for effect in self._ask(peer, groups, pending.answered)
         ]
 
     def _by_coordinator(self, groups: tuple[str, ...]) -> tuple[list[str], dict[Peer, list[str]]]:
@@ -81,7 +81,7 @@ class GroupStates:
         return self._continuations.ask(peer, CHANNEL, key, VERSION, request, TIMEOUT_MS, then)
 
 
-class _Question:
+class _PendingAnswer:
     """One `DescribeGroups`, and what is known so far."""
 
     def __init__(self, event: DescribeGroups, found: dict[str, bool], missing: int) -> None:

@@ -16,7 +16,7 @@ WAITING_BYTES_MAX: Final = 32 * MIB  # of first parts, whose frames have no room
 CONTENDED_SECONDS: Final = 10.0  # while frames of other links wait
 
 
-class Waiting:
+class WaitingFrame:
     """A frame of which the first part is here, and for which there is no room yet."""
 
     def __init__(self, frame: LongFrame, link: str) -> None:
@@ -46,7 +46,7 @@ class LongFrames:
         self._bytes_max = bytes_max
         self._stall_seconds = stall_seconds
         self._contended_seconds = min(contended_seconds, stall_seconds)
-        self._waiting: list[Waiting] = []
+        self._waiting: list[WaitingFrame] = []
         self._turns = 0
         self._last_turn: dict[str, int] = {}  # by link
 
@@ -89,7 +89,7 @@ class LongFrames:
 
     @asynccontextmanager
     async def _room(self, frame: LongFrame, link: str) -> AsyncIterator[None]:
-        waiting = Waiting(frame, link)
+        waiting = WaitingFrame(frame, link)
         self._waiting.append(waiting)
         self._admit()
         self._drop_latest()

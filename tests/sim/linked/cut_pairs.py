@@ -29,26 +29,15 @@ LOOK_MS, LONG_MS = 20, 3_000
 
 def _calm(scenario: LinkedScenario) -> LinkedScenario:
     return (
-        scenario.alone()
+        scenario.calm()
         .unlimited()
         .everywhere(
             shape=Shape(BROKERS, BROKERS, combined=True),
             crashes=Crashes.KILL,
-            crash_mean_ms=0,
-            freeze_mean_ms=0,
-            cut_mean_ms=0,
-            block_mean_ms=0,
-            full_disk_mean_ms=0,
-            ailing_disk_mean_ms=0,
-            wipe_mean_ms=0,
-            spike_rate=0.0,
             partitions=PARTITIONS,
             replication=1,
-            observers=0,
             min_insync=1,
             racks=0,
-            groups=0,
-            meddles=False,
             trims=False,
             duration_ms=4_000,
         )

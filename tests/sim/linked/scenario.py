@@ -72,6 +72,22 @@ class LinkedScenario:
         """Two regions that are near to each other."""
         return replace(self.pair(), wan=Wan())
 
+    def calm(self) -> "LinkedScenario":
+        """Two regions that are near to each other, and nothing happens by itself."""
+        return self.alone().everywhere(
+            crash_mean_ms=0,
+            freeze_mean_ms=0,
+            cut_mean_ms=0,
+            block_mean_ms=0,
+            full_disk_mean_ms=0,
+            ailing_disk_mean_ms=0,
+            wipe_mean_ms=0,
+            spike_rate=0.0,
+            observers=0,
+            groups=0,
+            meddles=False,
+        )
+
     def unlimited(self) -> "LinkedScenario":
         """As fast as the network is."""
         return replace(self, rate=0)

@@ -193,24 +193,13 @@ TRANSITIONS: Final = {
 def calm(scenario: LinkedScenario, rng: Random) -> LinkedScenario:
     """Nothing happens by itself. What a process has acknowledged is on its disk: P2 speaks of that."""
     shape = rng.choice(SHAPES)
-    return scenario.alone().everywhere(
+    return scenario.calm().everywhere(
         shape=shape,
         replication=shape.brokers,
-        observers=0,
         min_insync=min(2, shape.brokers),
         crashes=Crashes.POWER,
-        crash_mean_ms=0,
-        freeze_mean_ms=0,
-        cut_mean_ms=0,
-        block_mean_ms=0,
-        full_disk_mean_ms=0,
-        ailing_disk_mean_ms=0,
-        wipe_mean_ms=0,
-        spike_rate=0.0,
         down_ms=rng.choice((100, 1_000, 6_000)),
         partitions=rng.choice((1, 2)),
-        meddles=False,
-        groups=0,
         spite=0.0,
     )
 
