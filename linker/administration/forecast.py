@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TypeAlias
 
-from brokers.ids import Instant, TopicPartition
-from brokers.region import DescribeGroups, GroupsDescribed
+from brokers.ids import Instant, Offset, TopicPartition
+from brokers.region import DescribeGroups, GroupsDescribed, MirrorPartitionStatus
 from linker.administration.registry import (
     Registry,
     Respond,
@@ -73,12 +73,11 @@ def _topic(
     partitions = tuple(
         _partition(link, mirror, index, now) for index in range(mirror.partition_count)
     )
-    ends = {each.partition: each.mirror_end for each in partitions}
     return TopicForecast(
         mirror.topic,
         shown_state(link, mirror).value,
         partitions,
-        _groups(link, mirror, ends, active),
+        _groups(link, mirror, active, now),
         copies_groups=bool(link.config.group_filters),
     )
 
@@ -97,23 +96,41 @@ def _partition(
 
 
 def _groups(
-    link: ClusterLink, mirror: MirrorTopic, ends: dict[int, int], active: Mapping[str, bool]
+    link: ClusterLink, mirror: MirrorTopic, active: Mapping[str, bool], now: Instant
 ) -> tuple[GroupForecast, ...]:
-    found = []
-    for group, place, committed in link.groups.of_topic(mirror.record.source_topic):
-        index = place.partition
-        resumes_at = link.groups.placed(group, TopicPartition(mirror.topic, index))
-        end = ends.get(index, -1)
-        found.append(
-            GroupForecast(
-                group,
-                index,
-                committed,
-                resumes_at,
-                max(0, min(committed, end) - resumes_at) if resumes_at >= 0 <= end else -1,
-                max(0, committed - end) if end >= 0 else -1,
-                active.get(group),
-                link.groups.active_at_source.get(group),
-            )
-        )
-    return tuple(found)
+    return tuple(
+        _group(link, TopicPartition(mirror.topic, place.partition), group, committed, active, now)
+        for group, place, committed in link.groups.of_topic(mirror.record.source_topic)
+    )
+
+
+def _group(
+    link: ClusterLink,
+    place: TopicPartition,
+    group: str,
+    committed: Offset,
+    active: Mapping[str, bool],
+    now: Instant,
+) -> GroupForecast:
+    report = link.reports.of(place, now)
+    end = report.high_watermark if report is not None else -1
+    resumes_at = link.groups.placed(group, place)
+    return GroupForecast(
+        group,
+        place.partition,
+        committed,
+        resumes_at,
+        max(0, min(committed, end) - resumes_at) if resumes_at >= 0 <= end else -1,
+        _read_and_lost(committed, report),
+        active.get(group),
+        link.groups.active_at_source.get(group),
+    )
+
+
+def _read_and_lost(committed: Offset, report: MirrorPartitionStatus | None) -> int:
+    """Kafka takes a commit beyond the end of a log: nothing was read there, where that end is known."""
+    if report is None or report.log_end_offset < 0:
+        return -1
+    is_known = report.source_high_watermark >= 0 and not report.is_lower_bound
+    read = min(committed, report.source_high_watermark) if is_known else committed
+    return max(0, read - report.high_watermark)

@@ -91,6 +91,18 @@ def test_a_group_resumes_where_it_stood_or_reads_again() -> None:
     assert clients.leave(world.destination, "billing", member) == 0
 
 
+def test_a_commit_beyond_the_end_of_the_source_loses_nothing() -> None:
+    """While the source is heard; else there may be records up to it."""
+    world = started(consumer_offset_sync_enable="true")
+    clients.commit(world.source, "billing", "orders", 0, 600)
+    world.run(1_000)
+    assert only_group(forecast(world)).read_and_lost == 0
+    world.reachable = False
+    world.cut()
+    world.run(100)
+    assert only_group(forecast(world)).read_and_lost == 596
+
+
 def test_a_group_that_has_members_is_shown_on_either_side() -> None:
     """Also where it has committed nothing since they came."""
     world = started(consumer_offset_sync_enable="true")
