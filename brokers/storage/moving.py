@@ -12,13 +12,12 @@ from contextlib import suppress
 
 from brokers.ids import Offset, TopicPartition
 from brokers.ports import DiskError, Files
-from brokers.storage.cleaning.cleaned_writing import CLEANED
 from brokers.storage.directories.folders import ASIDE_NAME_MAX, aside_name, folder_name
 from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX
 from brokers.storage.directories.removals import DELETED
 from brokers.storage.directories.strays import remove_folder
 from brokers.storage.logs.local_log import LocalLog
-from brokers.storage.segments.file_names import DIGEST, INDEX, LOG, SNAPSHOT, TIME_INDEX
+from brokers.storage.segments.file_names import CLEANED, DIGEST, INDEX, LOG, SNAPSHOT, TIME_INDEX
 from brokers.storage.segments.log_segment import LogSegment
 from brokers.storage.storage import Storage
 

@@ -3,8 +3,6 @@
 Its files have the names of a segment's with `.cleaned` behind, as in Kafka: one that a crash leaves is removed.
 """
 
-from typing import Final
-
 import numpy as np
 
 from brokers.ids import Buffer
@@ -12,9 +10,8 @@ from brokers.ports import DiskError, Files, FileWriter
 from brokers.storage.cleaning.batch_columns import BatchColumns
 from brokers.storage.cleaning.batch_rebuilding import Left
 from brokers.storage.cleaning.left_batches import LeftBatches
+from brokers.storage.segments.file_names import CLEANED
 from brokers.storage.segments.log_segment import LogSegment
-
-CLEANED: Final = ".cleaned"
 
 
 class CleanedWriting:

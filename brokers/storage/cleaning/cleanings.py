@@ -14,7 +14,6 @@ from brokers.effects import CleanLog
 from brokers.events import Event, LogCleaned, RecordsCompacted, SegmentsCleaned
 from brokers.ids import Instant, TopicPartition
 from brokers.ports import DiskError, Files
-from brokers.storage.cleaning.cleaned_writing import CLEANED
 from brokers.storage.cleaning.cleaning_plan import (
     CleanedSegment,
     CleaningDone,
@@ -27,6 +26,7 @@ from brokers.storage.directories.log_dir_checkpoints import LogDirCheckpoints
 from brokers.storage.logs.appends import Performer
 from brokers.storage.logs.digests import Digests
 from brokers.storage.logs.local_log import LocalLog
+from brokers.storage.segments.file_names import CLEANED
 from brokers.storage.segments.log_segment import LogSegment
 
 

@@ -21,9 +21,9 @@ from brokers.events import Event
 from brokers.ids import Offset
 from brokers.ports import DiskError, Files
 from brokers.records.batch import BatchError
-from brokers.storage.cleaning.cleaned_writing import CLEANED
 from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.segments.file_names import (
+    CLEANED,
     DIGEST,
     INDEX,
     LOG,

@@ -15,7 +15,6 @@ from brokers.log.producers import ProducerStates
 from brokers.log.snapshots import SnapshotError, decode_snapshot, encode_snapshot
 from brokers.ports import Files
 from brokers.records.batch import BatchError, BatchHeader, verify_crc
-from brokers.storage.cleaning.cleaned_writing import CLEANED
 from brokers.storage.cleaning.swapping import SWAP, complete_swaps
 from brokers.storage.directories.checkpoint_files import (
     LEADER_EPOCHS,
@@ -24,6 +23,7 @@ from brokers.storage.directories.checkpoint_files import (
 )
 from brokers.storage.directories.removals import DELETED
 from brokers.storage.segments.file_names import (
+    CLEANED,
     DIGEST,
     INDEX,
     LOG,

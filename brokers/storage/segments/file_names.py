@@ -4,6 +4,7 @@ from brokers.ids import Offset
 
 LOG, INDEX, TIME_INDEX, SNAPSHOT = ".log", ".index", ".timeindex", ".snapshot"
 DIGEST = ".digest"  # ours; Kafka ignores it
+CLEANED = ".cleaned"  # behind the names of a cleaned segment that is being written, as Kafka has it
 _DIGITS = 20
 
 
