@@ -4,12 +4,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from brokers.config.broker_config import ConfigError
-from brokers.metadata.image.record_serde import MetadataLogError
-from brokers.shell.identity import IdentityError
-from brokers.shell.node import NodeRefused
-from brokers.shell.process import NoServices, run
-from brokers.shell.settings import load_config, overrides_of
+from brokers.shell.memory import collector_paused
+
+with collector_paused():
+    from brokers.config.broker_config import ConfigError
+    from brokers.metadata.image.record_serde import MetadataLogError
+    from brokers.shell.identity import IdentityError
+    from brokers.shell.node import NodeRefused
+    from brokers.shell.process import NoServices, run
+    from brokers.shell.settings import load_config, overrides_of
 
 EXIT_REFUSED = 1
 EXIT_CONFIG = 2

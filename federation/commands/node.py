@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from brokers.shell.memory import collector_paused
 from federation.commands.answers import Failure, json_option
 
 
@@ -34,7 +35,8 @@ def run(config: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     every problem of the configuration, if the node cannot start.
     """
     # A node is the only command that needs the event loop.
-    from federation.shell.node import NotStarted, main
+    with collector_paused():
+        from federation.shell.node import NotStarted, main
 
     try:
         main(config, overrides)

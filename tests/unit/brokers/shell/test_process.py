@@ -1,6 +1,7 @@
 """What keeps a broker's process from starting, said before anything is touched."""
 
 import asyncio
+import gc
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from brokers.effects import Changed, Serve
 from brokers.ids import Peer
 from brokers.shell.binding import bind
 from brokers.shell.clock import Clock
+from brokers.shell.memory import collector_paused
 from brokers.shell.node import Node
 from brokers.shell.process import NoServices, open_when_serving, run_node
 from brokers.storage.storage import Storage
@@ -92,8 +94,20 @@ def test_the_listener_is_open_before_anybody_can_hear_that_the_node_serves(tmp_p
 
 
 def test_a_node_loads_nothing_that_only_its_cleaners_need() -> None:
-    program = "import sys, federation.node; print('LOADED', *{'numpy'} & set(sys.modules))"
+    program = "import sys, federation.shell.node; print('LOADED', *{'numpy'} & set(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["LOADED"]
+
+
+def test_the_collector_rests_while_modules_are_loaded_and_no_longer() -> None:
+    with collector_paused():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_the_collector_goes_on_where_a_module_cannot_be_loaded() -> None:
+    with pytest.raises(ImportError), collector_paused():
+        raise ImportError
+    assert gc.isenabled()
