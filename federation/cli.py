@@ -7,11 +7,12 @@ error (click's; with `--json` it is an object too). `local status` adds 3, `audi
 both in their help.
 """
 
-import importlib
 from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
+
+from federation.commands.on_demand import imported
 
 _AS_JSON: Final = "causeway.as_json"
 
@@ -81,12 +82,7 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
-        command = getattr(importlib.import_module(module), name)
-        assert isinstance(command, click.Command), command
-        return command
+        return imported(COMMANDS[cmd_name][0]) if cmd_name in COMMANDS else None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """As of any group, without importing its commands."""

@@ -1,6 +1,7 @@
 """The commands of `causeway`, one module or package per command group; `federation.cli` names them.
 
 `addresses`               options that name a region, and their exit codes
+`on_demand`               commands that are imported when they are used
 `answers`                 how a command prints its result: a table or a sentence, or one JSON object
 `outcomes`                what a request did to each of its items
 `each_broker`             questions that each broker of a region answers for itself

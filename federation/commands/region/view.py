@@ -8,10 +8,8 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen, show_table
-from federation.commands.metadata.commands import metadata
-from federation.commands.reassign.command import reassign
+from federation.commands.on_demand import OnDemandGroup
 from federation.commands.region.bootstrap import bootstrap_options, connect, region_at
-from federation.commands.region.config_check import config
 from federation.commands.region.description import (
     NOBODY,
     BrokerDescription,
@@ -27,7 +25,6 @@ from federation.commands.region.description import (
 from federation.commands.region.disks import DiskDescription, disks_of
 from federation.commands.region.elect import elect
 from federation.commands.region.features import features
-from federation.commands.region.history import history
 from federation.commands.region.log_level import log_level
 from federation.commands.region.partition_rows import COLUMNS, cells, document
 from federation.commands.region.quorum import QuorumInfo, VoterState
@@ -42,10 +39,17 @@ _OFFLINE = (
 )
 
 
+# These need the settings of a node, its metadata log or gRPC.
+_ON_DEMAND = {
+    "config": "federation.commands.region.config_check:config",
+    "history": "federation.commands.region.history:history",
+    "metadata": "federation.commands.metadata.commands:metadata",
+    "reassign": "federation.commands.reassign.command:reassign",
+}
 _MORE_VOTERS = "; see `causeway region voters --help`"
 
 
-@click.group()
+@click.group(cls=OnDemandGroup, on_demand=_ON_DEMAND)
 def region() -> None:
     """Describe a region: brokers, topics and partitions, and their problems.
 
@@ -54,15 +58,11 @@ def region() -> None:
     """
 
 
-region.add_command(config)
 region.add_command(elect)
 region.add_command(voters)
 region.add_command(unregister)
 region.add_command(features)
-region.add_command(metadata)
-region.add_command(history)
 region.add_command(log_level)
-region.add_command(reassign)
 
 
 @region.command()

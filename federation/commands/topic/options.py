@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from brokers.config.replica_placement import PlacementError, parse
 from brokers.ids import INTERNAL_TOPICS
 from federation.commands.answers import Failure
 
@@ -83,6 +82,9 @@ def assignment_of(text: str) -> list[list[int]]:
 
 def placement_of(path: Path) -> str:
     """The text of a placement. Raises Failure where it cannot be read as one."""
+    # Most commands have none, and Pydantic is a third of their start.
+    from brokers.config.replica_placement import PlacementError, parse
+
     try:
         text = path.read_text(encoding="utf-8").strip()
         parse(text)

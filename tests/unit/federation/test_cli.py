@@ -46,6 +46,18 @@ def test_help_waits_for_nothing_heavy(word: str) -> None:
     assert done.stdout.splitlines()[-1] == "LOADED"
 
 
+def test_a_description_of_a_region_waits_for_no_library_that_other_commands_need() -> None:
+    program = (
+        "import sys; from federation.cli import main\n"
+        "try: main(['region', 'describe', '--help'])\n"
+        "finally: print('LOADED', *(set(sys.modules) & {'grpc', 'pydantic', 'uvloop'}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "LOADED"
+
+
 def test_an_unknown_command_is_a_wrong_question() -> None:
     result = CliRunner().invoke(main, ["lnik"])
     assert result.exit_code == 2
