@@ -79,16 +79,18 @@ def folder_of(path: str) -> TopicPartition | None:
 
 def batches(disk: Disk, partition: TopicPartition) -> list[Batch]:
     """Everything that a partition's segments hold, in file order."""
-    names = [name for name in disk.list(str(partition)) if name.endswith(".log")]
     found: list[Batch] = []
-    for name in names:
+    for name in segments(disk, partition):
         path = f"{partition}/{name}"
         found += parse(bytes(disk.read(path, 0, disk.size(path))))
     return found
 
 
-def log_start(disk: Disk, partition: TopicPartition) -> Offset:
-    """Where the checkpoint says that a log begins; what lies below is as good as gone."""
+def log_start(disk: Disk, partition: TopicPartition, names: list[str] | None = None) -> Offset:
+    """Where the checkpoint says that a log begins; what lies below is as good as gone.
+
+    `names` are its `segments`, of whoever has them already.
+    """
     name = "log-start-offset-checkpoint"
     lines = (
         bytes(disk.read(name, 0, disk.size(name))).decode().splitlines()
@@ -97,13 +99,18 @@ def log_start(disk: Disk, partition: TopicPartition) -> Offset:
     )
     found = [line.rsplit(" ", 2) for line in lines if line.count(" ") >= 2]
     starts = [int(offset) for topic, number, offset in found if (topic, number) == _key(partition)]
-    return max([*starts, *_segments(disk, partition)[:1], 0])
+    names = segments(disk, partition) if names is None else names
+    return max([*starts, *map(base_offset, names[:1]), 0])
 
 
-def _segments(disk: Disk, partition: TopicPartition) -> list[Offset]:
-    """The base offsets of a partition's segments, which are their names."""
-    names = [name for name in disk.list(str(partition)) if name.endswith(".log")]
-    return [int(name.removesuffix(".log")) for name in names]
+def segments(disk: Disk, partition: TopicPartition) -> list[str]:
+    """The names of a partition's log files, in the order of their base offsets."""
+    return [name for name in disk.list(str(partition)) if name.endswith(".log")]
+
+
+def base_offset(name: str) -> Offset:
+    """Of a segment, which is its name."""
+    return int(name.removesuffix(".log"))
 
 
 def _key(partition: TopicPartition) -> tuple[str, str]:
@@ -135,8 +142,9 @@ class Region:
 
     def end(self, partition: TopicPartition) -> Offset:
         """One past the last offset; where the last segment begins, or else the log, if it is empty."""
+        names = segments(self.disk, partition)
         ends = [batch.next_offset for batch in batches(self.disk, partition)[-1:]]
-        return max([*ends, *_segments(self.disk, partition)[-1:], log_start(self.disk, partition)])
+        return max([*ends, *map(base_offset, names[-1:]), log_start(self.disk, partition, names)])
 
 
 def committed(disk: Disk) -> dict[tuple[str, TopicPartition], Offset]:

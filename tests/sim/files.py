@@ -309,9 +309,9 @@ class SimFiles:
     def list(self, path: str) -> Iterator[str]:
         prefix = f"{path}/" if path else ""
         names = {
-            name[len(prefix) :].split("/")[0]: None
+            name.removeprefix(prefix).partition("/")[0]
             for name in (*self._files, *self._directories)
-            if name.startswith(prefix) and name != path
+            if name.startswith(prefix) and name
         }
         return iter(sorted(names))
 

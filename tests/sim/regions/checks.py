@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from brokers.ids import METADATA_PARTITION, BrokerId, TopicPartition
 from tests.sim.disks import Disk
-from tests.sim.evidence import Batch, Region, batches, log_start
+from tests.sim.evidence import Batch, Region, base_offset, batches, log_start, segments
 from tests.sim.regions import compacted_logs
 
 if TYPE_CHECKING:
@@ -144,14 +144,14 @@ def end_of(disk: Disk, partition: TopicPartition) -> int:
 
 def tip_of(disk: Disk, partition: TopicPartition) -> tuple[int, int]:
     """(one past the last offset, the last batch's leader epoch or -1), as the headers in the last segment show it."""
-    names = [name for name in disk.list(str(partition)) if name.endswith(".log")]
+    names = segments(disk, partition)
     if not names:
-        return log_start(disk, partition), -1
+        return log_start(disk, partition, names), -1
     path = f"{partition}/{names[-1]}"
     data, position = bytes(disk.read(path, 0, disk.size(path))), 0
-    end, leader_epoch = int(names[-1].removesuffix(".log")), -1
+    end, leader_epoch = base_offset(names[-1]), -1
     while position + _HEADER.size <= len(data):
-        base_offset, length, leader_epoch, last_delta = _HEADER.unpack_from(data, position)
-        end = base_offset + last_delta + 1
+        first, length, leader_epoch, last_delta = _HEADER.unpack_from(data, position)
+        end = first + last_delta + 1
         position += _FRAMING + length
-    return max(end, log_start(disk, partition)), leader_epoch
+    return max(end, log_start(disk, partition, names)), leader_epoch
