@@ -1,6 +1,8 @@
 """Settings that hold for every test, and how workers share them."""
 
+import gc
 import os
+from functools import cache
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
@@ -23,7 +25,7 @@ WORKERS_MAX = 16  # of more, some share their ports
 
 HERE = Path(__file__).resolve().parent
 # Layers whose tests run for many seconds, so that none of them is the last one running. Those of the first two share
-# nothing with their neighbours; all others stay with their file, whose fixtures they share.
+# nothing with their neighbours, unless their file has a fixture for all of them; others stay with their file.
 SLOW = ("process", "sim", "spark", "compat")
 ALONE = ("process", "sim")
 
@@ -66,11 +68,23 @@ class Layers(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.split("::")[0]
-        return nodeid if Path(file).parts[1] in ALONE else file
+        return nodeid if Path(file).parts[1] in ALONE and not _is_shared(file) else file
+
+
+@cache
+def _is_shared(file: str) -> bool:
+    """Whether its tests have nodes in common, which every worker would start for itself."""
+    return 'fixture(scope="module"' in (HERE.parent / file).read_text()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Layers:
     return Layers(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and all modules stay to the end of a run: the collector need not look at them again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,6 +18,7 @@ from brokers.wire.messages.quorum import (
 
 METADATA, DESCRIBE_QUORUM = (3, 12), (55, 2)
 POLL_S = 0.01
+COMMAND_PAUSE_S = 0.2
 
 
 class Placed(NamedTuple):
@@ -78,12 +79,21 @@ def leads_the_quorum(address: str) -> bool:
     return answer.topics[0].partitions[0].error_code == 0
 
 
-def until(is_so: Callable[[], bool], timeout_s: float, what: Callable[[], object]) -> None:
-    """Polls; a node that doesn't answer has not said that it is so."""
+def until(
+    is_so: Callable[[], bool],
+    timeout_s: float,
+    what: Callable[[], object],
+    *,
+    pause_s: float = POLL_S,
+) -> None:
+    """Polls; a node that doesn't answer has not said that it is so.
+
+    It pauses between two questions, by `COMMAND_PAUSE_S` where each starts a process: other tests need the cores.
+    """
     deadline = time.monotonic() + timeout_s
     while not _try(is_so):
         assert time.monotonic() < deadline, f"after {timeout_s} s: {what()}"
-        time.sleep(POLL_S)
+        time.sleep(pause_s)
 
 
 def _try(is_so: Callable[[], bool]) -> bool:

@@ -1,7 +1,7 @@
 """A region of several nodes as a user starts it, and ways to make its nodes suffer."""
 
 import os
-import time
+from collections.abc import Callable
 from pathlib import Path
 from signal import Signals
 from typing import Any
@@ -9,9 +9,11 @@ from typing import Any
 import psutil
 from confluent_kafka.admin import AdminClient
 
+from tests.process.asking import until
 from tests.process.commands import causeway, is_alive
 
 TIMEOUT_S = 60
+ASK_PAUSE_S = 0.05
 
 
 class Members:
@@ -74,38 +76,57 @@ class Members:
         self.wait_dead(node)
 
     def wait_dead(self, node: int) -> None:
-        deadline = time.monotonic() + TIMEOUT_S
-        while is_alive(self._nodes[node]["pid"]):
-            assert time.monotonic() < deadline, f"node {node} is still there"
+        pid = self._nodes[node]["pid"]
+        until(lambda: not is_alive(pid), TIMEOUT_S, lambda: f"node {node} is still there")
 
     def leader(self, topic: str, partition: int, *, other_than: int = -1) -> int:
         """Waits until the partition is led, by another node if so wished."""
-        deadline = time.monotonic() + TIMEOUT_S
-        while True:
-            found = self._partition(topic, partition)
-            if found is not None and found.leader not in (-1, other_than):
-                return int(found.leader)
-            assert time.monotonic() < deadline, f"{topic}-{partition} has no other leader"
+
+        def is_led(found: Any) -> bool:
+            return found.leader not in (-1, other_than)
+
+        return int(self._until(topic, partition, is_led, "has no other leader").leader)
 
     def replicas(self, topic: str) -> list[int]:
         """Of the topic's first partition, as one broker knows it."""
-        found = self._partition(topic, 0)
+        found = _partition(self._admin(), topic, 0)
         return [] if found is None else [*found.replicas]
 
     def wait_in_sync(self, topic: str, partitions: int) -> None:
         """Until every partition has all its replicas in sync."""
-        deadline = time.monotonic() + TIMEOUT_S
         for partition in range(partitions):
-            while True:
-                found = self._partition(topic, partition)
-                if found is not None and len(found.isrs) == len(found.replicas):
-                    break
-                assert time.monotonic() < deadline, f"{topic}-{partition} is not in sync: {found}"
+            self._until(
+                topic,
+                partition,
+                lambda found: len(found.isrs) == len(found.replicas),
+                "is not in sync",
+            )
 
-    def _partition(self, topic: str, partition: int) -> Any:
-        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 2})
-        known = admin.list_topics(topic, timeout=10).topics[topic]
-        return known.partitions.get(partition)
+    def _until(self, topic: str, partition: int, is_so: Callable[[Any], bool], what: str) -> Any:
+        """The partition once it is so, as one broker knows it."""
+        admin, found = self._admin(), None
+
+        def holds() -> bool:
+            nonlocal found
+            found = _partition(admin, topic, partition)
+            return found is not None and is_so(found)
+
+        until(holds, TIMEOUT_S, lambda: f"{topic}-{partition} {what}: {found}", pause_s=ASK_PAUSE_S)
+        return found
+
+    def _admin(self) -> AdminClient:
+        return AdminClient(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "log_level": 2,
+                "reconnect.backoff.max.ms": 100,  # nodes come back while it asks
+            }
+        )
 
     def _run(self, *arguments: str) -> Any:
         return causeway(*arguments, "--dir", str(self._directory), timeout=2 * TIMEOUT_S)
+
+
+def _partition(admin: AdminClient, topic: str, partition: int) -> Any:
+    """None where the broker that is asked does not know it yet."""
+    return admin.list_topics(topic, timeout=10).topics[topic].partitions.get(partition)

@@ -2,10 +2,10 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
+from tests.process.asking import COMMAND_PAUSE_S, until
 from tests.process.commands import causeway, is_alive
 
 TIMEOUT_S = 120
@@ -33,9 +33,7 @@ class Regions:
         """kill -9, and wait until it is dead."""
         pid = self._named[region]["nodes"][0]["pid"]
         os.kill(pid, signal.SIGKILL)
-        deadline = time.monotonic() + TIMEOUT_S
-        while is_alive(pid):
-            assert time.monotonic() < deadline
+        until(lambda: not is_alive(pid), TIMEOUT_S, lambda: f"{region} is still there")
 
     def bootstrap(self, region: str) -> str:
         return str(self._named[region]["bootstrap"])
@@ -65,13 +63,14 @@ class Regions:
 
     def wait_caught_up(self, topic: str, ends: dict[int, int]) -> None:
         """Until east holds west's log ends."""
-        deadline = time.monotonic() + TIMEOUT_S
-        while True:
+        held: dict[int, int] = {}
+
+        def is_held() -> bool:
             lags = self.mirror(topic)["mirror_lags"]
-            held = {one["partition"]: one["local_log_end_offset"] for one in lags}
-            if held == ends:
-                return
-            assert time.monotonic() < deadline, (held, ends)
+            held.update({one["partition"]: one["local_log_end_offset"] for one in lags})
+            return held == ends
+
+        until(is_held, TIMEOUT_S, lambda: (held, ends), pause_s=COMMAND_PAUSE_S)
 
     @property
     def _place(self) -> tuple[str, str]:

@@ -3,7 +3,6 @@ restored, and audited.
 """
 
 import random
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from confluent_kafka.admin import (
 )
 
 from linker.config_values import SYNCED_BY_DEFAULT
+from tests.process.asking import until
 from tests.process.commands import causeway
 from tests.process.regions import TIMEOUT_S, Regions
 from tests.process.test_compaction import checkpoint, produced, read, updates
@@ -57,9 +57,7 @@ def clean_soon(regions: Regions, name: str) -> None:
 
 
 def wait_until(is_so: Any) -> None:
-    deadline = time.monotonic() + TIMEOUT_S
-    while not is_so():
-        assert time.monotonic() < deadline
+    until(is_so, TIMEOUT_S, lambda: "it is not so")
 
 
 def table(node: Any) -> Table:

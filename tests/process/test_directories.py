@@ -4,7 +4,6 @@ What is there one moment and not the next is a disk that was unmounted: the dire
 """
 
 import socket
-import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.process.asking import until
 from tests.process.ledger import Ledger, check, read_all
 from tests.process.nodes import BrokerProcess
 
@@ -101,9 +101,7 @@ def test_a_directory_that_is_gone_takes_only_its_partitions(trio: Trio, tmp_path
 
 
 def _wait(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + TIMEOUT_S
-    while not is_so():
-        assert time.monotonic() < deadline
+    until(is_so, TIMEOUT_S, lambda: "it is not so")
 
 
 def _free_port() -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from tests.process.asking import COMMAND_PAUSE_S, until
 from tests.process.commands import CAUSEWAY, causeway
 from tests.process.ledger import create_topic
 from tests.process.nodes import NodeProcess
@@ -50,17 +51,20 @@ class Pair:
         assert producer.flush(TIMEOUT_S) == 0
 
     def wait_copied(self, count: int) -> None:
-        while True:
+        def is_copied() -> bool:
             lags = self.at_east("mirror", "describe", TOPIC)["mirror_lags"]
-            if [one["local_log_end_offset"] for one in lags] == [count] * PARTITIONS:
-                return
+            return [one["local_log_end_offset"] for one in lags] == [count] * PARTITIONS
+
+        until(is_copied, TIMEOUT_S, lambda: "not copied", pause_s=COMMAND_PAUSE_S)
 
     def wait_foretold(self, count: int) -> None:
         """The mirror is paused, and hears how far its source is all the same."""
-        while True:
+
+        def is_foretold() -> bool:
             (topic,) = self.at_east("mirror", "forecast", TOPIC)["topics"]
-            if sum(one["missing"] for one in topic["partitions"]) == count:
-                return
+            return bool(sum(one["missing"] for one in topic["partitions"]) == count)
+
+        until(is_foretold, TIMEOUT_S, lambda: "not foretold", pause_s=COMMAND_PAUSE_S)
 
 
 @pytest.fixture

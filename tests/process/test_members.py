@@ -13,6 +13,7 @@ from tests.process.ledger import Ledger, check, create_topic, read_all
 from tests.process.members import Members
 
 NODES, PARTITIONS, TOPIC = 3, 3, "orders"
+PAUSE_S = 0.002  # several requests are under way all the time, and the nodes have time to come back
 
 
 @pytest.fixture
@@ -33,7 +34,9 @@ def ledger(region: Members) -> Ledger:
 
 
 def going(region: Members, *, is_idempotent: bool = True) -> Ledger:
-    ledger = Ledger(region.bootstrap, TOPIC, PARTITIONS, is_idempotent=is_idempotent)
+    ledger = Ledger(
+        region.bootstrap, TOPIC, PARTITIONS, is_idempotent=is_idempotent, pause_s=PAUSE_S
+    )
     ledger.start()
     ledger.wait_for(500)
     return ledger

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from click.testing import CliRunner
 from confluent_kafka import Consumer, Producer
 
 from federation.cli import main
+from tests.process import asking
 
 pytestmark = pytest.mark.process
 TIMEOUT_S = 60
@@ -66,9 +66,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Region]:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + TIMEOUT_S
-    while not holds():
-        assert time.monotonic() < deadline
+    asking.until(holds, TIMEOUT_S, lambda: "it is not so", pause_s=asking.COMMAND_PAUSE_S)
 
 
 def produce(region: Region, topic: str, count: int) -> None:

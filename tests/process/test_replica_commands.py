@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from federation.cli import main
+from tests.process import asking
 
 pytestmark = pytest.mark.process
 TIMEOUT_S = 30
@@ -55,9 +55,7 @@ def region(tmp_path: Path) -> Iterator[Region]:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + TIMEOUT_S
-    while not holds():
-        assert time.monotonic() < deadline
+    asking.until(holds, TIMEOUT_S, lambda: "it is not so", pause_s=asking.COMMAND_PAUSE_S)
 
 
 def test_replicas_are_seen_and_moved(region: Region, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """REST v3 over HTTP, against two real regions: the same answers as the command line, and hostile requests."""
 
 import socket
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from confluent_kafka import Producer
 
 from linker.shell.rest.request_limits import BODY_BYTES_MAX
 from linker.shell.rest.server import CONNECTIONS_MAX
+from tests.process.asking import until
 from tests.process.commands import causeway
 from tests.process.ledger import create_topic
 from tests.process.nodes import NodeProcess
@@ -72,9 +72,7 @@ class Rest:
         assert answer.status_code == expected, answer.text
 
     def wait(self, is_so: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + TIMEOUT_S
-        while not is_so():
-            assert time.monotonic() < deadline
+        until(is_so, TIMEOUT_S, lambda: "it is not so")
 
     def status(self) -> str:
         return str(self.get(f"/links/{LINK}/mirrors/{TOPIC}")["mirror_status"])

@@ -1,12 +1,12 @@
 """A source process keeps what a mirror lacks that is away, over a restart, and gives it up once the mirror has it."""
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from tests.process.asking import until
 from tests.process.commands import causeway
 from tests.process.ledger import create_topic
 from tests.process.nodes import NodeProcess
@@ -50,10 +50,8 @@ def watermarks(node: NodeProcess, topic: str) -> tuple[int, int]:
         consumer.close()
 
 
-def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + TIMEOUT_S
-    while not is_so():
-        assert time.monotonic() < deadline
+def wait(is_so: Callable[[], bool]) -> None:
+    until(is_so, TIMEOUT_S, lambda: "it is not so")
 
 
 def ask(node: NodeProcess, *arguments: str) -> dict[str, object]:
@@ -85,21 +83,21 @@ def test_what_a_mirror_lacks_is_kept_while_it_is_away(
     )  # fmt: skip
     ask(east, "mirror", "create", "held", "--link", LINK)
     produce(west, "held", 10)
-    until(lambda: replica(west)[0] == 10)
+    wait(lambda: replica(west)[0] == 10)
     assert east.stop() == 0
 
     for topic in ("held", "free"):
         produce(west, topic, 300)
     west.kill()
     west.start()
-    until(lambda: watermarks(west, "free") == (300, 300))
+    wait(lambda: watermarks(west, "free") == (300, 300))
     # The same retention has passed over both: what the mirror lacks is from offset 10 on.
     assert watermarks(west, "held")[0] <= 10
-    until(lambda: replica(west)[1] > 290 * len(VALUE))
+    wait(lambda: replica(west)[1] > 290 * len(VALUE))
     assert replica(west)[0] == -1, "the mirror was not heard since the restart"
 
     east.start()
-    until(lambda: watermarks(east, "held")[1] == 310)
+    wait(lambda: watermarks(east, "held")[1] == 310)
     assert ask(east, "mirror", "holes", "held")["holes"] == []
-    until(lambda: watermarks(west, "held") == (310, 310))
+    wait(lambda: watermarks(west, "held") == (310, 310))
     assert replica(west) == (310, 0)

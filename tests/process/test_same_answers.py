@@ -1,7 +1,6 @@
 """The command line, gRPC and REST v3 are asked the same questions about one region, and give the same answers."""
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from federation.cli import main
 from federation.commands.link.messages import as_dict
 from linker.shell.administrator import Administrator, find_endpoint
 from linker.wire.v1 import admin_pb2 as pb
+from tests.process.asking import until
 from tests.process.ledger import create_topic
 from tests.process.members import Members
 from tests.process.test_rest import LINK, PARTITIONS, TIMEOUT_S, TOPIC, Rest, held, linked
@@ -252,9 +252,7 @@ class Several:
         ]
 
     def wait(self, is_so: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + TIMEOUT_S
-        while not is_so():
-            assert time.monotonic() < deadline
+        until(is_so, TIMEOUT_S, lambda: "it is not so")
 
     def end(self) -> None:
         for client in self._clients.values():
