@@ -37,6 +37,8 @@ def started(folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_SCALA_VERSION": "2.13",  # what Spark's own scripts would set, for the executors' class path
         "JAVA_HOME": java_home,
+        # For executors, too: each lives for seconds, and would spend them on compiling well what runs once.
+        "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     with (folder / f"{arguments[-1].rpartition('/')[2]}.log").open("ab") as log:
         return subprocess.Popen(
