@@ -118,6 +118,7 @@ class MirrorTopic:
         self.replicators = MirrorReplicators(region, link, sources, host, self)
         self.source_state: TopicState | None = None
         self.config_trouble = ""
+        self.is_forgotten = False
         self.clamp = CutClamp(region, record.topic)
         self.sealing = OrphanSealing(region, record.topic)
         self._region = region
@@ -150,14 +151,15 @@ class MirrorTopic:
     @property
     def streams(self) -> bool:
         """Whether this topic's state allows replicators to run: its link is the topic's writer."""
-        return self.record.streams and self._is_writer and not self.is_halted
+        return self.record.streams and self._is_writer and not (self.is_halted or self.is_forgotten)
 
     @property
     def is_watched(self) -> bool:
         """Whether only how far its source is has to be known."""
         state = self.source_state
         is_same = state is not None and state.topic_id == self.record.source_topic_id.bytes
-        return is_same and self.record.is_idle and self._is_writer and not self.is_halted
+        is_idle = self.record.is_idle and not (self.is_halted or self.is_forgotten)
+        return is_same and is_idle and self._is_writer
 
     @property
     def _is_writer(self) -> bool:
@@ -233,7 +235,7 @@ class MirrorTopic:
     def fail(self, error: MirrorError, because: str, now: Instant) -> Effects:
         """The source cannot be followed: stop until an operator decides."""
         target = TRANSITIONS.get((self.record.state, MirrorTrigger.FAIL))
-        if target is None or self.is_halted:
+        if target is None or self.is_halted or self.is_forgotten:
             return []
         record = replace(
             self.record, state=target, since=now, error=error, reason=because, stop=None
@@ -250,6 +252,12 @@ class MirrorTopic:
         if self.source_state is None:
             return self.refresh(now)
         return self.on_source_state(self.source_state, now)
+
+    def forget(self) -> Effects:
+        """Its record was removed, or is another mirror's now: late answers and timers have no effect any more."""
+        self.is_forgotten = True
+        self.sealing.close()
+        return self.stop_replicators()
 
     # --- the replicators ---
 

@@ -180,7 +180,7 @@ class MirrorTopics:
         self.pending.pop(topic)
         self._groups.forget(mirror.record.source_topic, topic)
         self._sources.share(topic, ())
-        effects = mirror.stop_replicators() + self._sources.want(topic, (), now)
+        effects = mirror.forget() + self._sources.want(topic, (), now)
         return effects + self.failovers.pop(topic).abandon(now)
 
     def _adopt(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:

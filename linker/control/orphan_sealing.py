@@ -50,6 +50,10 @@ class OrphanSealing:
             self.because = ""
         return self._seal_all(now)
 
+    def close(self) -> None:
+        """The mirror topic is forgotten: nothing more is sealed for it."""
+        self._record, self._version = None, -1
+
     @property
     def _points(self) -> tuple[RestorePoint, ...]:
         record = self._record

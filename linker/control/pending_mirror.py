@@ -34,9 +34,9 @@ class PendingMirror:
 
     def follow(self, now: Instant) -> Effects:
         """The record or the source's topic is new, this broker coordinates now, or an answer has come."""
-        record = self._mirror.record
+        record, is_over = self._mirror.record, self._mirror.is_forgotten
         topic = self._region.view.image.topics_by_name.get(record.topic)
-        if not self._region.is_coordinator or self._is_asking or topic is None:
+        if not self._region.is_coordinator or self._is_asking or topic is None or is_over:
             return []
         if record.state is MirrorState.STOPPED and topic.writer == record.link:
             return self._hand_over()

@@ -64,7 +64,7 @@ class MirrorRestore:
     def follow(self, now: Instant) -> Effects:
         """The record is new, this broker coordinates now, or an answer has come."""
         record = self._mirror.record
-        if not self._region.is_coordinator or self._is_asking:
+        if not self._region.is_coordinator or self._is_asking or self._mirror.is_forgotten:
             return []
         if self._is_due(record):
             return self._restore(record, now)

@@ -115,7 +115,7 @@ class LogAgainstModel(RuleBasedStateMachine):
         start, end = self.log.log_start_offset, self.log.log_end_offset
         offset = start + int(part * (end - start))
         epochs = self.log.epochs.entries
-        # Batches with gaps between them are those of a compacted log. It is a new replica then, of no producer known.
+        # Batches with gaps between them are those of a compacted log. It is a new replica then.
         begins_anew = offset < self.log.completeness.complete_from
         self.driver.perform(self.log.truncate(offset))
         if offset == end:
@@ -126,10 +126,17 @@ class LogAgainstModel(RuleBasedStateMachine):
             assert self.driver.repairs == () or self.log.log_end_offset == start
             assert max(start, kept) <= self.log.log_end_offset <= offset
             self.synced = self.log.log_end_offset
-            self._forget_above(-1 if begins_anew else self.log.log_end_offset)
+            self._forget_above(self._known_anew() if begins_anew else self.log.log_end_offset)
             self._check_recovered()
         assert set(self.log.epochs.entries) <= {(epoch, max(at, start)) for epoch, at in epochs}
         assert all(at <= max(start, kept) for _, at in self.log.epochs.entries)
+
+    def _known_anew(self) -> int:
+        """Up to where the producers are known of a log that begins anew: a snapshot from below its start may be left,
+        of what it has in common with its leader."""
+        start = self.log.log_start_offset
+        survived = [batch.next_offset for batch in self.batches if batch.next_offset <= start]
+        return next(each for each in [-1, *survived] if self._producers_are_those_below(each))
 
     @rule(
         at=st.floats(0, 1),
