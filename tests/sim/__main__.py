@@ -24,7 +24,8 @@ from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
 from tests.sim.linked.scenario import compacting_everywhere
 from tests.sim.linked.steps import Crash, Manner, Victim
-from tests.sim.linked.transitions import TRANSITIONS, TransitionRun
+from tests.sim.linked.transition_runs import TransitionRun
+from tests.sim.linked.transitions import TRANSITIONS
 from tests.sim.linked.unclean import UncleanRun
 from tests.sim.regions.compaction import compacting
 from tests.sim.regions.runs import RegionRun

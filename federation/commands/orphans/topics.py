@@ -1,14 +1,16 @@
 """Reads and writes the partitions of one topic in Kafka's protocol, at whichever broker leads each."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from brokers.errors import KafkaError
 from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, ProducerId
 from brokers.records.batch import HEADER_SIZE, BatchHeader, iter_headers, parse_header
+from brokers.wire.message import Message
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from brokers.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
@@ -46,13 +48,33 @@ MOVED: Final = (
 )
 
 
+class TopicConnection(AbstractContextManager["TopicConnection"], Protocol):
+    """To one broker."""
+
+    def ask(self, api_key: int, message: Message) -> Any:
+        """The response; raises NoAnswer."""
+
+
+Connect = Callable[[str], TopicConnection]
+
+
 class TopicClient:
     """A context manager: one topic of one region. Raises Failure where the region does not do what is asked."""
 
-    def __init__(self, bootstrap: str, topic: str) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        topic: str,
+        *,
+        connect: Connect = Client,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """`connect` opens a connection to the first of some addresses; `clock` and `sleep` are in seconds."""
         self.topic = topic
         self._bootstrap = bootstrap
-        self._clients: dict[str, Client] = {}
+        self._connect, self._clock, self._sleep = connect, clock, sleep
+        self._clients: dict[str, TopicConnection] = {}
         self._leaders: dict[int, str] = {}
         self._epochs: dict[int, LeaderEpoch] = {}
         self._topic_id: Any = None
@@ -80,7 +102,7 @@ class TopicClient:
     def offset_at(self, partition: int, timestamp: Instant) -> Offset:
         """The first offset at or after a time (EARLIEST: the log start); -1 where there is none."""
 
-        def ask(client: Client) -> Any:
+        def ask(client: TopicConnection) -> Any:
             wanted = ListOffsetsPartition(partition_index=partition, timestamp=timestamp)
             topic = ListOffsetsTopic(name=self.topic, partitions=[wanted])
             request = ListOffsetsRequest(replica_id=-1, topics=[topic])
@@ -110,7 +132,7 @@ class TopicClient:
         A client that was killed may have left a batch that is committed only when its followers have it.
         """
         end = self._log_end(partition)
-        deadline = time.monotonic() + COMMIT_SECONDS
+        deadline = self._clock() + COMMIT_SECONDS
         while True:
             for header, batch in self.batches(partition, offset):
                 offset = header.next_offset
@@ -118,15 +140,15 @@ class TopicClient:
             end = min(end, self._log_end(partition))  # another leader may not have it
             if offset >= end:
                 return
-            if time.monotonic() > deadline:
+            if self._clock() > deadline:
                 because = f"{self.topic}-{partition} ends at {end}, and is committed up to {offset}"
                 raise Failure(because, hint="look at `causeway replica status`, and ask again")
-            time.sleep(COMMIT_POLL_SECONDS)
+            self._sleep(COMMIT_POLL_SECONDS)
 
     def _log_end(self, partition: int) -> Offset:
         """The leader's: where its own epoch ends."""
 
-        def ask(client: Client) -> Any:
+        def ask(client: TopicConnection) -> Any:
             epoch = self._epochs[partition]
             wanted = OffsetForLeaderPartition(
                 partition=partition, current_leader_epoch=epoch, leader_epoch=epoch
@@ -146,7 +168,7 @@ class TopicClient:
     def append(self, partition: int, batch: Buffer) -> Offset:
         """Acknowledged by all in-sync replicas -> its base offset."""
 
-        def ask(client: Client) -> Any:
+        def ask(client: TopicConnection) -> Any:
             data = PartitionProduceData(index=partition, records=batch)
             topic = TopicProduceData(
                 name=self.topic, topic_id=self._topic_id, partition_data=[data]
@@ -156,7 +178,7 @@ class TopicClient:
 
         return int(self._ask(partition, ask).base_offset)
 
-    def _fetch(self, partition: int, offset: Offset, client: Client) -> Any:
+    def _fetch(self, partition: int, offset: Offset, client: TopicConnection) -> Any:
         wanted = FetchPartition(
             partition=partition, fetch_offset=offset, partition_max_bytes=FETCH_BYTES
         )
@@ -189,25 +211,25 @@ class TopicClient:
                 if answer.error_code not in MOVED:
                     break
             self._leaders.clear()
-            time.sleep(RETRY_SECONDS)
+            self._sleep(RETRY_SECONDS)
         raise Failure(
             f"{self.topic}-{partition}: {because}", hint="look at `causeway region topics`"
         )
 
-    def _leader(self, partition: int) -> Client:
+    def _leader(self, partition: int) -> TopicConnection:
         if partition not in self._leaders:
             self._refresh()
         if partition not in self._leaders:
             raise NoAnswer(f"{self.topic}-{partition} has no leader")
         address = self._leaders[partition]
         if address not in self._clients:
-            self._clients[address] = Client(address)
+            self._clients[address] = self._connect(address)
         return self._clients[address]
 
     def _refresh(self) -> None:
         topic = MetadataRequestTopic(name=self.topic)
         request = MetadataRequest(topics=[topic], allow_auto_topic_creation=False)
-        with Client(self._bootstrap) as client:
+        with self._connect(self._bootstrap) as client:
             answer = client.ask(ApiKey.METADATA, request)
         found = answer.topics[0]
         if found.error_code == KafkaError.UNKNOWN_TOPIC_OR_PARTITION:

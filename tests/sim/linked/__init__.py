@@ -8,8 +8,11 @@
   retention at the source
 - `rounds`: both in turns, with a group of `followers`; `unclean`: a source with `usurpers`, which loses records
 - `retention`: a source that removes what its mirror does not have yet, unless the link asks it to wait
-- `transitions`: every transition without faults; `steps`: a crash at one of its steps; `everywhere`: at each;
-  `cancellations`: begun and taken back
+- `transitions`: every verb of an operator that changes a link, a mirror or an old primary, and what must be so
+  afterwards; `transition_runs`: one of them without faults; `steps`: a crash at one of its steps; `everywhere`: at each
+- what these operators do: `cancellations`: begun and taken back; `link_changes`: links that are paused, get another
+  secret or make mirrors by themselves, and topics that are unfenced; `hold_changes`: retention holds; `cut_backs`:
+  mirrors whose source has lost what they hold; `replays`: sealed tails that are written again
 - compacted topics: `--compacted` with these (`compacting_everywhere` of `scenario`)
-- `plants`: bugs that the simulator has to find
+- `plants`, `transition_plants`: bugs that the simulator has to find
 """

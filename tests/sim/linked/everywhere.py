@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from tests.sim.linked.steps import Crash
-from tests.sim.linked.transitions import TransitionRun
+from tests.sim.linked.transition_runs import TransitionRun
 from tests.sim.nodes import Node
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from tests.sim.linked import plants
+from tests.sim.linked import plants, transition_plants
 from tests.sim.linked.federation import MirrorBroken
 from tests.sim.linked.plants import (
     CANCEL_TOO_LATE,
@@ -30,7 +30,12 @@ from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
 from tests.sim.linked.steps import SteppedNode
-from tests.sim.linked.transitions import TransitionRun
+from tests.sim.linked.transition_plants import (
+    CUT_BACK_UNSEALED_AT_ONCE,
+    DELETE_WHAT_IS_HELD,
+    FORGET_THE_SECRET,
+)
+from tests.sim.linked.transition_runs import TransitionRun
 from tests.sim.linked.unclean import UncleanRun
 from tests.sim.nodes import CoreRaised, Node
 from tests.sim.regions.checking import Broken
@@ -139,11 +144,28 @@ def test_a_hold_without_bounds_is_found() -> None:
     assert "held for ever" in finding(IGNORE_BOUNDS)
 
 
+def test_a_transition_that_seals_nothing_is_found() -> None:
+    assert "is gone, and was not sealed" in finding(CUT_BACK_UNSEALED_AT_ONCE)
+
+
+def test_a_transition_after_which_nothing_is_held_is_found() -> None:
+    assert "are deleted, and held" in finding(DELETE_WHAT_IS_HELD)
+
+
+def test_a_secret_that_is_shown_and_not_kept_is_found() -> None:
+    assert finding(FORGET_THE_SECRET)
+
+
+ALL: Final = {
+    name: one
+    for name, one in (vars(plants) | vars(transition_plants)).items()
+    if isinstance(one, Plant)
+}
+
+
 @pytest.mark.soak
-@pytest.mark.parametrize(
-    "name", [name for name, one in vars(plants).items() if isinstance(one, Plant)]
-)
+@pytest.mark.parametrize("name", ALL)
 def test_without_the_bug_nothing_is_found_in_the_same_seeds(name: str) -> None:
-    plant: Plant = getattr(plants, name)
+    plant = ALL[name]
     is_stepped = isinstance(plant.make_node, type) and issubclass(plant.make_node, SteppedNode)
     assert finding(replace(plant, make_node=SteppedNode if is_stepped else Node)) == ""

@@ -10,7 +10,8 @@ import pytest
 
 from tests.sim.linked.everywhere import crash_everywhere
 from tests.sim.linked.steps import Crash, Manner, Victim
-from tests.sim.linked.transitions import TRANSITIONS, TransitionRun
+from tests.sim.linked.transition_runs import TransitionRun
+from tests.sim.linked.transitions import TRANSITIONS
 
 SAMPLES = 5  # of a transition
 # Of regions of two brokers and of three, with links that the source dials; of three, dialed by the destination. Cancels

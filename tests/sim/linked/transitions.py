@@ -1,16 +1,9 @@
-"""Every transition of a link and its mirror, without faults, with one crash at a chosen step of it.
+"""Every transition of a link and its mirror, by name: what an operator does, and what must be true afterwards."""
 
-Whoever crashes comes back. The operator asks until the transition has come to its end, by whatever broker coordinates
-links then. Afterwards the promises hold as after a storm.
-"""
-
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
-from functools import partial
-from random import Random
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
-from brokers.ids import TopicPartition
 from linker.commands import (
     ChangeMirrors,
     CreateLink,
@@ -21,27 +14,18 @@ from linker.commands import (
 )
 from linker.errors import LinkRefusal
 from linker.records.mirror_state import MirrorState
-from tests.sim.disks import Disk
-from tests.sim.linked import checks, verdict
-from tests.sim.linked.cancellations import CancellingOperator
-from tests.sim.linked.federation import MirrorBroken, Region
+from tests.sim.linked.cut_backs import may_lose
+from tests.sim.linked.hold_changes import of_short_logs
+from tests.sim.linked.link_changes import OTHERS, Logs
 from tests.sim.linked.operators import BACK, CONFIGS, LinkOperator
-from tests.sim.linked.runs import CALM_MS_MAX, Adjust, LinkedRun
-from tests.sim.linked.scenario import LinkedScenario, compacting_everywhere
-from tests.sim.linked.steps import Crash, SteppedNode, Steps
+from tests.sim.linked.replays import ReplayingOperator
+from tests.sim.linked.runs import Adjust
 from tests.sim.regions.admins import Admin
-from tests.sim.regions.cluster import TOPIC, MakeNode
-from tests.sim.regions.producers import ALL, Producer
-from tests.sim.regions.scenario import Shape
-from tests.sim.runs import Outcome, Stuck
-from tests.sim.scenario import Crashes
+from tests.sim.regions.cluster import TOPIC
 from tests.sim.world import Promise
 
-SHAPES = (Shape(3, 3, combined=True), Shape(1, 2, combined=True))
-OTHERS = ("extra1", "extra2")  # topics that nobody writes to
 
-
-class TransitionOperator(CancellingOperator):
+class TransitionOperator(ReplayingOperator):
     """One person who sees both regions."""
 
     is_bidirectional = False
@@ -57,14 +41,10 @@ class TransitionOperator(CancellingOperator):
 
     async def pause_and_resume(self) -> None:
         """Between the two, what the mirror lacks becomes known exactly, whoever leads by then."""
-        await self._change("pause", MirrorState.PAUSED)
+        await self._change_mirror("pause", MirrorState.PAUSED)
         while not self._lag_is_exact:
             await self.describe()
-        await self._change("resume", MirrorState.ACTIVE)
-
-    async def _change(self, verb: str, state: MirrorState) -> None:
-        while await self.describe() is not state:
-            await self._ask(ChangeMirrors(verb=verb, link=self.link, topics=(TOPIC,)))
+        await self._change_mirror("resume", MirrorState.ACTIVE)
 
     @property
     def _lag_is_exact(self) -> bool:
@@ -148,11 +128,16 @@ class TransitionOperator(CancellingOperator):
 
 
 Act = Callable[[TransitionOperator], Coroutine[Promise, None, None]]
+Check = Callable[[TransitionOperator, Logs], Iterator[str]]
 
 
 @dataclass(frozen=True)
 class Transition:
-    """`mirror` is the region that mirrors the other one at the end; empty if none does."""
+    """`mirror` is the region that mirrors the other one at the end; empty if none does.
+
+    `prove` is done when everything is well again, `check` yields what is wrong with what the operator did, and with the
+    logs.
+    """
 
     prepare: Act
     perform: Act
@@ -160,6 +145,10 @@ class Transition:
     is_bidirectional: bool = False
     removes: bool = False  # something from the first region's log
     is_compacted: bool = False  # the topic is
+    is_unfenced: bool = False  # the first region's topic, which was taken over
+    adjust: Adjust = lambda scenario: scenario
+    prove: Act | None = None
+    check: Check = lambda operator, logs: iter(())
 
 
 _Op = TransitionOperator
@@ -187,130 +176,57 @@ TRANSITIONS: Final = {
     "restore-compacted": Transition(
         _Op.fail_over_and_go_apart, _Op.restore, "west", removes=True, is_compacted=True
     ),
+    "cut-back": Transition(
+        _Op.lose_by_policy,
+        _Op.cut_back_by_policy,
+        "east",
+        removes=True,
+        adjust=may_lose,
+        check=_Op.not_cut_back,
+    ),
+    "cut-back-by-hand": Transition(
+        _Op.lose_by_hand,
+        _Op.cut_back_by_hand,
+        "east",
+        removes=True,
+        adjust=may_lose,
+        check=_Op.not_cut_back,
+    ),
+    "unfence": Transition(
+        _Op.fail_over_and_fence, _Op.unfence, "", is_unfenced=True, check=_Op.fenced_again
+    ),
+    "secret": Transition(
+        _Op.begin,
+        _Op.renew_secret,
+        "east",
+        adjust=lambda scenario: replace(scenario, source_dials=True),
+        prove=_Op.prove_secret,
+        check=_Op.wrong_secrets,
+    ),
+    "link-paused": Transition(_Op.begin, _Op.pause_link, "east"),
+    "others-admitted": Transition(
+        _Op.begin_beside_others,
+        _Op.admit_others,
+        "east",
+        prove=_Op.wait_for_others,
+        check=_Op.unlike_others,
+    ),
+    "made-anew": Transition(_Op.fail_over_for_a_look, _Op.make_anew, "east"),
+    "hold-taken": Transition(
+        _Op.begin_with_retention,
+        _Op.take_hold,
+        "east",
+        adjust=of_short_logs,
+        prove=_Op.wait_for_retention,
+        check=_Op.skipped,
+    ),
+    "hold-released": Transition(
+        _Op.begin_held, _Op.release_hold, "east", adjust=of_short_logs, check=_Op.still_held
+    ),
+    "hold-dropped": Transition(
+        _Op.begin_held, _Op.drop_hold, "east", adjust=of_short_logs, check=_Op.held_again
+    ),
+    "replay": Transition(
+        _Op.restore_with_tails, _Op.replay_tails, "west", removes=True, check=_Op.not_once
+    ),
 }
-
-
-def calm(scenario: LinkedScenario, rng: Random) -> LinkedScenario:
-    """Nothing happens by itself. What a process has acknowledged is on its disk: P2 speaks of that."""
-    shape = rng.choice(SHAPES)
-    return scenario.calm().everywhere(
-        shape=shape,
-        replication=shape.brokers,
-        min_insync=min(2, shape.brokers),
-        crashes=Crashes.POWER,
-        down_ms=rng.choice((100, 1_000, 6_000)),
-        partitions=rng.choice((1, 2)),
-        spite=0.0,
-    )
-
-
-class TransitionRun(LinkedRun):
-    """`crash` is what happens; with none it counts the steps. Both regions have a producer."""
-
-    mirrors_stay = False
-
-    operator: TransitionOperator
-
-    def __init__(
-        self,
-        transition: str,
-        crash: Crash | None = None,
-        *,
-        seed: int,
-        show: Callable[[str], None] | None = None,
-        make_node: MakeNode = SteppedNode,
-    ) -> None:
-        self.transition = TRANSITIONS[transition]
-        super().__init__(
-            seed,
-            show,
-            adjust=self._adjusted(seed),
-            make_node=make_node,
-            ending="none",
-        )
-        self.world.note("transition", f"{transition} {crash or 'without a crash'}")
-        self.operator = TransitionOperator(self.federation.first)
-        self.operator.is_bidirectional = self.transition.is_bidirectional
-        self.operator.fences_source = not self.transition.removes
-        self.steps = Steps(self.federation, crash)
-        west, there = self.federation.first.regions
-        if self.transition.is_bidirectional:
-            west.source = there
-        self.readers = []
-        # What is removed from its log it may have acknowledged.
-        self.producers[0].restarts = self.transition.removes and not self.transition.mirror
-        self.producers.append(Producer(there, "producer1", idempotent=True, acks=ALL))
-
-    def _adjusted(self, seed: int) -> Adjust:
-        calmed = partial(calm, rng=Random(f"{seed}/calm"))
-        if not self.transition.is_compacted:
-            return calmed
-        return lambda scenario: compacting_everywhere(seed)(calmed(scenario))
-
-    def perform(self) -> int:
-        """The transition -> its steps."""
-        self._begin()
-        self._await(self.world.spawn(self.transition.prepare(self.operator)))
-        self._pass(self.world.rng("before").randrange(100, 1_500))
-        self.steps.counting = True
-        self._await(self.world.spawn(self.transition.perform(self.operator)))
-        self.steps.counting = False
-        self.world.note("transition", f"is over after {self.steps.count} steps")
-        return self.steps.count
-
-    def execute(self) -> Outcome:
-        """Raises what was found."""
-        self.perform()
-        self._pass(500)
-        for storm in self.storms:
-            storm.end()
-        self._stop_clients()
-        self._settle(self._undone)
-        for inspector in self.inspectors:
-            self.world.spawn(inspector.watch())
-        self._settle(self._missing)
-        return self._close()
-
-    def _await(self, done: Promise) -> None:
-        if not self.world.run(self.world.now + CALM_MS_MAX, lambda: done.done):
-            raise Stuck("the transition is not over")
-
-    def _undone(self) -> list[str]:
-        """The producer of a region that has a mirror is refused for ever."""
-        writable = [
-            producer
-            for producer, region in zip(self.producers, self.federation.regions, strict=True)
-            if region.region != self._mirror and self._is_writable(region.region)
-        ]
-        return [f"{each.name} is not drained" for each in writable if not each.drained]
-
-    def _is_writable(self, region: str) -> bool:
-        """An old primary is fenced once it hears that it was taken over."""
-        return region == "east" or self._mirror == "east"
-
-    @property
-    def _mirror(self) -> str:
-        """A cancel may have come too late."""
-        return "" if self.operator.is_ended else self.transition.mirror
-
-    @property
-    def mirrored(self) -> list[tuple[Region, Region]]:
-        west, east = self.federation.first.regions
-        found = {"west": [(east, west)], "east": [(west, east)]}
-        return found.get(self._mirror, [])
-
-    def _judge_mirrors(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
-        super()._judge_mirrors(disks)
-        if not self._mirror:
-            self._judge_cut(disks["west"], disks["east"])
-        if not self.transition.removes:
-            for region in self.federation.regions:
-                for finding in verdict.unsealed(region):
-                    raise MirrorBroken(finding)
-
-    def _judge_cut(self, there: verdict.Disks, here: verdict.Disks) -> None:
-        """Both regions are written to after it."""
-        for partition in self.federation.partitions():
-            cut = self._cut_of(partition)
-            for finding in checks.different(partition, there[partition], here[partition], cut):
-                raise MirrorBroken(finding)

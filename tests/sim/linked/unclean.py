@@ -86,6 +86,7 @@ class UncleanRun(LinkedRun):
         admin.allows = rng.random() < 0.5
         self.admins[0] = admin
         self.usurper = Usurper(west)
+        self.usurper.hold_down()
         self.readers = []
         self.producers = [
             Producer(west, "producer0", idempotent=rng.random() < 0.7, acks=ALL, restarts=True)

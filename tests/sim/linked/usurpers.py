@@ -29,7 +29,7 @@ class UncleanAdmin(Admin):
 
 
 class Usurper:
-    """What happens to brokers of the source, one partition at a time. Nothing else ends any of them."""
+    """What happens to brokers of the source, one partition at a time."""
 
     def __init__(self, region: Region) -> None:
         self._region = region
@@ -37,8 +37,11 @@ class Usurper:
         self._rng = region.world.rng("usurper")
         self._routes = Routes(region, "usurper")
         self.elections = 0
-        for node in region.nodes.values():
-            node.on_end = lambda: None  # who is down stays down
+
+    def hold_down(self) -> None:
+        """From now on whoever is down stays down, until the usurper starts it."""
+        for node in self._region.nodes.values():
+            node.on_end = lambda: None
 
     async def strike(self) -> None:
         """Everybody who copies a partition is down for a while; then they are up, and its leader is down."""
@@ -76,13 +79,13 @@ class Usurper:
             placed = self._region.newest.partition(partition)
             if placed is not None and placed.leader >= 0 and self._is_up(placed.leader, former):
                 return
-            await self._elect()
+            await self.elect()
 
     def _is_up(self, number: BrokerId, former: Node) -> bool:
         node = self._region.node(number)
         return node is not former and node.is_ready
 
-    async def _elect(self) -> None:
+    async def elect(self) -> None:
         """Whichever partition has no leader: others of the broker that is down may have none either."""
         indexes = [partition.partition for partition in self._region.partitions()]
         topic = TopicPartitions(topic=TOPIC, partitions=indexes)
@@ -99,7 +102,7 @@ class Usurper:
             await self._world.sleep(5_000)
             topic = self._region.newest.topics_by_name.get(TOPIC)
             if topic is not None and any(each.leader < 0 for each in topic.partitions):
-                await self._elect()
+                await self.elect()
 
 
 def _start(node: Node) -> None:

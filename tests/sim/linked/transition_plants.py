@@ -1,0 +1,48 @@
+"""Bugs that transitions have to find, without any crash: nodes that are wrong in one point each."""
+
+from dataclasses import replace
+from functools import partial
+from random import Random
+from typing import Any
+
+from federation.node import RegionNode
+from linker.commands import SetLinkSecret
+from linker.records.link_secret import new_secret
+from tests.sim.linked.plants import Plant, Unheld, Unsealed
+from tests.sim.linked.scenario import LinkedScenario
+from tests.sim.linked.steps import SteppedNode
+
+
+class SteppedUnsealed(Unsealed, SteppedNode):
+    """Says that an orphan tail is sealed, and has sealed nothing."""
+
+
+class SteppedUnheld(Unheld, SteppedNode):
+    """As a source, says that it holds what it was asked to, and removes it."""
+
+
+class ForgetsSecret(SteppedNode):
+    """As a destination, shows a new secret, and goes on with the former one."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        links = node._linker._administration._links
+        set_secret, shown = links.set_secret, new_secret(self.world.rng("forgotten secrets"))
+
+        def show(command: SetLinkSecret, respond: Any, now: Any) -> Any:
+            if command.secret or command.validate_only:
+                return set_secret(command, respond, now)
+            answer = partial(_show, respond, shown)
+            return set_secret(replace(command, validate_only=True), answer, now)
+
+        links.set_secret = show  # type: ignore[method-assign]
+        return node
+
+
+def _show(respond: Any, secret: str, answer: Any, now: Any) -> Any:
+    return respond(replace(answer, secret=secret), now)
+
+
+CUT_BACK_UNSEALED_AT_ONCE = Plant(SteppedUnsealed, range(3, 4), "cut-back", LinkedScenario.alone)
+DELETE_WHAT_IS_HELD = Plant(SteppedUnheld, range(3, 4), "hold-taken", LinkedScenario.alone)
+FORGET_THE_SECRET = Plant(ForgetsSecret, range(17, 18), "secret", LinkedScenario.alone)
