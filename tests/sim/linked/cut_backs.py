@@ -71,12 +71,14 @@ class CutBackOperator(HoldChanger):
         await self._wait_for_cut()
 
     async def cut_back_by_hand(self) -> None:
+        """A crash may come between two restores: whenever the mirror has failed, it is asked for."""
         await self._elect_uncleanly()
-        while await self.describe() is not MirrorState.FAILED:
-            pass
-        while await self.describe() is MirrorState.FAILED:
-            await self._ask(RestoreMirrors(self.link, (TOPIC,)))
-        await self._wait_for_cut()
+        while True:
+            state = await self.describe()
+            if state is MirrorState.FAILED:
+                await self._ask(RestoreMirrors(self.link, (TOPIC,)))
+            elif state is MirrorState.ACTIVE and self._is_in_ledger:
+                return
 
     async def _elect_uncleanly(self) -> None:
         """One of the others leads; then the former leader returns, and follows."""
@@ -93,15 +95,19 @@ class CutBackOperator(HoldChanger):
         _start(self.lone_leader)
 
     async def _wait_for_cut(self) -> None:
-        while not verdict.ledger(self._ends.destination, DIVERGENCE_CUT_KIND):
+        while not self._is_in_ledger:
             await self.describe()
         while await self.describe() is not MirrorState.ACTIVE:
             pass
 
+    @property
+    def _is_in_ledger(self) -> bool:
+        return PARTITION in verdict.ledger(self._ends.destination, DIVERGENCE_CUT_KIND)
+
     def not_cut_back(self, logs: Logs) -> Iterator[str]:
         """What was cut is sealed record by record, and in the ledger."""
         mirror = self._ends.destination
-        if PARTITION not in verdict.ledger(mirror, DIVERGENCE_CUT_KIND):
+        if not self._is_in_ledger:
             yield f"{PARTITION} held what its source has lost, and the ledger does not say so"
         yield from unsealed(mirror, logs[mirror.region])
 
