@@ -32,10 +32,11 @@ class Pipe:
     def send(self, sender: int, act: Act, size: int = 0) -> int:
         """`act` happens at the other end -> the instant when the last byte has left."""
         network, receiver = self._network, 1 - sender
-        left = network.opens(self.ends[sender], self.ends[receiver]) + size // BYTES_PER_MS
+        takes = network.takes(self.ends[sender], self.ends[receiver], size)
+        left = network.opens(self.ends[sender], self.ends[receiver]) + takes
         if not self.open:
             return left
-        arrives = network.arrival(self.ends[sender], self.ends[receiver]) + size // BYTES_PER_MS
+        arrives = network.arrival(self.ends[sender], self.ends[receiver]) + takes
         self._arrived[receiver] = max(self._arrived[receiver], arrives)
         network.world.at(self._arrived[receiver], lambda: self._arrive(receiver, act))
         return left
@@ -85,6 +86,11 @@ class Network:
         self.calm = False
         self.regions: dict[str, str] = {}  # of places; clients are in none, and near to all
         self.wan_ms = 0  # what a path between two regions takes longer
+        # What the line between two regions carries in a direction, of all that goes there; 0: each by itself.
+        self.line_bytes_per_ms = 0
+        self._line: dict[
+            tuple[str | None, ...], int
+        ] = {}  # milliseconds x rate until when it is taken
         self._scenario = scenario
         self._pipes: dict[Pipe, None] = {}
         self.severed: set[tuple[str, str]] = (
@@ -108,6 +114,15 @@ class Network:
         if self._are_far(one, other):
             delay += self.wan_ms
         return self.opens(one, other) + delay
+
+    def takes(self, one: str, other: str, size: int) -> int:
+        """How long it is until the last of so many bytes has left, once something can."""
+        rate = self.line_bytes_per_ms
+        if not rate or not self._are_far(one, other):
+            return size // BYTES_PER_MS
+        line, opens = (self.regions.get(one), self.regions.get(other)), self.opens(one, other)
+        self._line[line] = max(opens * rate, self._line.get(line, 0)) + size
+        return self._line[line] // rate - opens
 
     def _are_far(self, one: str, other: str) -> bool:
         regions = self.regions.get(one), self.regions.get(other)

@@ -25,6 +25,7 @@ from brokers.storage.storage import Storage
 from federation.node import RegionNode
 from linker.events import AdminAnswered, CloseStream, Dial, Send
 from linker.linker import Linker
+from linker.node_limits import UNLIMITED
 from tests.kernel.cleaning import MakeCleaning
 from tests.sim.background_work import BackgroundWork
 from tests.sim.briefs import brief
@@ -48,6 +49,7 @@ class Node:
 
     make_storage = Storage
     make_cleaning: MakeCleaning | None = None  # nothing is compacted
+    limits = UNLIMITED  # of its links: no window grows
 
     def __init__(
         self,
@@ -138,6 +140,7 @@ class Node:
             self.config.mirror_hole_retention_ms,
             self.config.link_queued_max_bytes,
             hold_limits=self.config.hold_limits,
+            limits=self.limits,
         )
         return RegionNode(self.broker, linker)
 
