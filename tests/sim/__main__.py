@@ -16,6 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from tests.sim.linked.fan_in import FanInRun
 from tests.sim.linked.holds import HoldRun
 from tests.sim.linked.restores import RestoreRun
 from tests.sim.linked.retention import RetentionRun
@@ -27,6 +28,7 @@ from tests.sim.linked.steps import Crash, Manner, Victim
 from tests.sim.linked.transition_runs import TransitionRun
 from tests.sim.linked.transitions import TRANSITIONS
 from tests.sim.linked.unclean import UncleanRun
+from tests.sim.linked.windows import WindowRun
 from tests.sim.regions.compaction import compacting
 from tests.sim.regions.runs import RegionRun
 from tests.sim.runs import Run
@@ -45,6 +47,8 @@ RUNS: Final[dict[str, MakeRun]] = {
     "--rounds ": RoundsRun,
     "--unclean ": UncleanRun,
     "--retention ": RetentionRun,
+    "--fan-in ": FanInRun,
+    "--windows ": WindowRun,
 }
 COMPACTED: Final = (
     "--region ",
@@ -88,6 +92,14 @@ def main() -> int:
     )
     parser.add_argument(
         "--retention", action="store_true", help="the same, with retention in the source, and holds"
+    )
+    parser.add_argument(
+        "--fan-in", action="store_true", help="two regions, and a third one that mirrors both"
+    )
+    parser.add_argument(
+        "--windows",
+        action="store_true",
+        help="two regions far apart, and a backlog of long records",
     )
     parser.add_argument(
         "--compacted", action="store_true", help="the same, of compacted topics with keyed records"

@@ -1,12 +1,15 @@
 """Federations of regions of several nodes, under faults.
 
-- `federation`: two regions, their network, and what is checked at each write to a mirror
+- `federation`: two regions, their network, and what is checked at each write to a mirror; `names`: what a mirror and
+  its groups are called there
 - `operators`: makes the topic, the link and the mirror, and ends it
 - `checks`: what must be true of a mirror at the end; `verdict`: of every region; `orphans`: reads orphan stores
 - `foreign_writers`: write to mirrors, which must be refused
 - `runs`: one run of one seed; `restores`: with the way back; `reversals`: regions that change places; `holds`: with
   retention at the source
 - `rounds`: both in turns, with a group of `followers`; `unclean`: a source with `usurpers`, which loses records
+- `fan_in`: two regions with a topic of one name, and a third one that mirrors both
+- `windows`: a long path and a backlog, over which the windows of streams grow
 - `retention`: a source that removes what its mirror does not have yet, unless the link asks it to wait
 - `transitions`: every verb of an operator that changes a link, a mirror or an old primary, and what must be so
   afterwards; `transition_runs`: one of them without faults; `steps`: a crash at one of its steps; `everywhere`: at each

@@ -4,11 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from brokers.ids import BrokerId, Offset, TopicPartition
 from tests.sim.disks import Disk
-from tests.sim.evidence import Batch, batches, committed_in, log_start
+from tests.sim.evidence import Batch, batches, log_start
 from tests.sim.linked.federation import Region
+from tests.sim.linked.names import SAME, Names
 from tests.sim.regions.checks import end_of
 from tests.sim.regions.compacted_logs import complete_from
 from tests.sim.regions.inspection import Inspector
+
+GroupOffsets = Mapping[tuple[str, TopicPartition], Offset]
 
 
 def first_disk(region: Region, inspector: Inspector, partition: TopicPartition) -> Disk:
@@ -22,15 +25,16 @@ def behind(
     source: Mapping[TopicPartition, Disk],
     mirror: Mapping[TopicPartition, Disk],
     began: Mapping[TopicPartition, Offset],
+    names: Names = SAME,
 ) -> Iterator[str]:
     """How the mirror differs from its source, which never held anything below where it `began`."""
     for partition in partitions:
-        there, here = source.get(partition), mirror.get(partition)
+        there, here = source.get(partition), mirror.get(names.here(partition))
         if here is None or there is None:
             yield f"{partition} is not in both regions"
             continue
-        ends = end_of(there, partition), end_of(here, partition)
-        starts = log_start(there, partition), log_start(here, partition)
+        ends = end_of(there, partition), end_of(here, names.here(partition))
+        starts = log_start(there, partition), log_start(here, names.here(partition))
         if ends[0] != ends[1]:
             yield f"{partition} ends at {ends[0]}, its mirror at {ends[1]}"
         elif starts[0] > max(starts[1], began.get(partition, 0)):
@@ -38,16 +42,21 @@ def behind(
 
 
 def different(
-    partition: TopicPartition, there: Disk, here: Disk, end: Offset | None = None
+    partition: TopicPartition,
+    there: Disk,
+    here: Disk,
+    end: Offset | None = None,
+    names: Names = SAME,
 ) -> Iterator[str]:
     """Batches below `end` that one side has and the other has not, or has with other bytes.
 
     Of a compacted topic from where neither side has removed anything; below that each is judged by what was written.
     """
-    start = max(log_start(there, partition), log_start(here, partition))
-    start = max(start, complete_from(there, partition), complete_from(here, partition))
+    mirror = names.here(partition)
+    start = max(log_start(there, partition), log_start(here, mirror))
+    start = max(start, complete_from(there, partition), complete_from(here, mirror))
     known = {each.base_offset: each for each in _held(there, partition, start, end)}
-    found = {each.base_offset: each for each in _held(here, partition, start, end)}
+    found = {each.base_offset: each for each in _held(here, mirror, start, end)}
     for offset in sorted(known.keys() | found.keys()):
         if offset not in found:
             yield f"{partition}@{offset} is missing at the mirror"
@@ -66,22 +75,23 @@ def _held(
 
 
 def uncarried(
-    there: Disk,
-    here: Disk | None,
-    place: TopicPartition,
-    ends: dict[TopicPartition, Offset],
-    starts: dict[TopicPartition, Offset],
-    own: Mapping[tuple[str, TopicPartition], Offset],
+    there: GroupOffsets,
+    here: GroupOffsets,
+    ends: Mapping[TopicPartition, Offset],
+    starts: Mapping[TopicPartition, Offset],
+    own: GroupOffsets,
+    names: Names = SAME,
 ) -> Iterator[str]:
-    """Group offsets in `place` that are not the source's, as far as the mirror's data goes (P6).
+    """Group offsets that are not the source's, as far as the mirror's data goes (P6).
 
-    `own`: how far members in the mirror's region have come by themselves.
+    `ends`, `starts`: the mirror's, by the partitions of the source. `own`: how far members in the mirror's region have
+    come by themselves.
     """
-    mirrored = committed_in(here, place) if here is not None else {}
-    for (group, partition), offset in committed_in(there, place).items():
+    for (group, partition), offset in there.items():
         if partition not in ends or offset < starts[partition]:
             continue
         wanted = min(offset, ends[partition])
-        known = mirrored.get((group, partition), -1)
-        if known != wanted and not wanted < known <= own.get((group, partition), -1):
+        mirror = names.group(group), names.here(partition)
+        known = here.get(mirror, -1)
+        if known != wanted and not wanted < known <= own.get(mirror, -1):
             yield f"{group} of {partition} stands at {wanted}, at the mirror at {known}"

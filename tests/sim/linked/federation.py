@@ -1,4 +1,5 @@
-"""Two or three regions of several nodes each on one network; `west` is linked to `east`, and either to `north`."""
+"""Two or three regions of several nodes each on one network; `west` is linked to `east`, and either to `north`, or
+`north` to `east`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from brokers.ids import OFFSET_MAX, OFFSETS_TOPIC, BrokerId, Offset, TopicPartit
 from brokers.metadata.image.image import Image
 from tests.sim.disks import Disk
 from tests.sim.evidence import Batch, batches, commits, folder_of, parse
+from tests.sim.linked.names import SAME, Names
 from tests.sim.network import Network
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import DATA_PORT, LINK_PORT, TOPIC, Cluster, MakeNode, place
@@ -29,6 +31,16 @@ class Topology(Enum):
     PAIR = "west-east"
     CHAIN = "west-east-north"
     FAN_OUT = "west-east+west-north"
+    FAN_IN = "west-east+north-east"
+
+
+@dataclass
+class Mirrored:
+    """A topic of `source` that another region mirrors, by the names that it has there."""
+
+    source: "Region"
+    names: Names = SAME
+    is_mirror: bool = True  # until it is stopped
 
 
 class Region(Cluster):
@@ -48,6 +60,7 @@ class Region(Cluster):
         self.holders: dict[tuple[TopicPartition, bytes], set[BrokerId]] | None = None
         self.source: Region | None = None
         self.is_mirror = True  # of `source`, until it is stopped
+        self.prefixed: dict[str, Mirrored] = {}  # mirrors besides, by their names here
         self.cuts: dict[TopicPartition, Offset] = {}  # where another region took the topic over
         self._reads_again = False  # what it mirrors, since it was restored
         self._marks: dict[TopicPartition, Offset] = {}
@@ -60,7 +73,7 @@ class Region(Cluster):
             for batch in parse(data):
                 self._check_compacted(number, partition, batch)
         super().on_write(number, path, data)
-        if partition is None or partition.topic not in (TOPIC, OFFSETS_TOPIC):
+        if partition is None or partition.topic not in (*self.topics, OFFSETS_TOPIC):
             return
         for batch in parse(data):
             if partition.topic == OFFSETS_TOPIC:
@@ -68,11 +81,44 @@ class Region(Cluster):
             else:
                 self._hear(number, partition, batch)
 
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """That clients write here, or links."""
+        return TOPIC, *self.prefixed
+
+    def partitions(self) -> list[TopicPartition]:
+        made = self.statements.made
+        return [
+            TopicPartition(topic, index)
+            for topic in self.topics
+            for index in range(made.get(topic, 0))
+        ]
+
+    def mirror_of(self, topic: str) -> Mirrored | None:
+        """What it mirrors under that name; None once it does not."""
+        if topic == TOPIC:
+            found = None if self.source is None else Mirrored(self.source, SAME, self.is_mirror)
+        else:
+            found = self.prefixed.get(topic)
+        return found if found is not None and found.is_mirror else None
+
+    def stopped(self, topic: str) -> None:
+        """It is an ordinary topic from now on."""
+        if topic == TOPIC:
+            self.is_mirror = False
+        else:
+            self.prefixed[topic].is_mirror = False
+
+    def names_from(self, source: "Region") -> Names:
+        """Of what it mirrors of that region."""
+        found = (each.names for each in self.prefixed.values() if each.source is source)
+        return next(found, SAME)
+
     def _hear(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
         known = self.written.setdefault((partition, batch.base_offset), set())
         is_new = batch.data not in known and self.evidence.history is None
-        if self.source is not None and self.is_mirror and is_new:
-            self._check(number, partition, batch)  # else it is a copy of what is here
+        if is_new and (mirror := self.mirror_of(partition.topic)) is not None:
+            self._check(number, mirror, partition, batch)  # else it is a copy of what is here
         known.add(batch.data)
         if self.holders is not None:
             self.holders.setdefault((partition, batch.data), set()).add(number)
@@ -99,37 +145,41 @@ class Region(Cluster):
             for batch in batches(disk, partition)
         }
 
-    def _check(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
+    def _check(
+        self, number: BrokerId, mirror: Mirrored, partition: TopicPartition, batch: Batch
+    ) -> None:
         """P2, at each write: the source wrote these bytes at this offset, and has committed them."""
-        assert self.source is not None
-        if self._is_late(number):
+        if self._is_late(number, partition.topic):
             return
-        if batch.data not in self.source.written.get((partition, batch.base_offset), ()):
+        place = mirror.names.there(partition), batch.base_offset
+        if batch.data not in mirror.source.written.get(place, ()):
             raise MirrorBroken(
                 f"n{number} writes {partition}@{batch.base_offset}, which is not the source's"
             )
-        self._check_committed(number, partition, batch)
+        self._check_committed(number, mirror, partition, batch)
 
     def _check_compacted(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
         """The same by record: the source may have removed some of a batch."""
         history = self.evidence.history
         assert history is not None
-        if self.source is None or not self.is_mirror or self._is_late(number):
+        mirror = self.mirror_of(partition.topic)
+        if mirror is None or self._is_late(number, partition.topic):
             return
         if history.knows(partition, batch):
             return  # it is a copy of what is here
         if found := history.foreign(partition, batch):
             raise MirrorBroken(f"n{number} writes to {partition} what is not the source's: {found}")
-        self._check_committed(number, partition, batch)
+        self._check_committed(number, mirror, partition, batch)
 
-    def _is_late(self, number: BrokerId) -> bool:
+    def _is_late(self, number: BrokerId, name: str) -> bool:
         """It has not heard yet, and leads nobody: what it takes is never acknowledged."""
-        topic = self.node(number).broker.view.image.topics_by_name.get(TOPIC)
+        topic = self.node(number).broker.view.image.topics_by_name.get(name)
         return topic is not None and topic.writer is None
 
-    def _check_committed(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
-        assert self.source is not None
-        committed = self.source.high_watermark(partition)
+    def _check_committed(
+        self, number: BrokerId, mirror: Mirrored, partition: TopicPartition, batch: Batch
+    ) -> None:
+        committed = mirror.source.high_watermark(mirror.names.there(partition))
         if batch.next_offset > committed:
             raise MirrorBroken(
                 f"n{number} writes {partition} up to {batch.next_offset}, the source has committed {committed}"
@@ -137,10 +187,11 @@ class Region(Cluster):
 
     def _check_commits(self, number: BrokerId, batch: Batch) -> None:
         """P6, at each write: no group is taken beyond the data here, nor further than its members have asked."""
-        if self.source is None or not self.is_mirror:
-            return
         for group, partition, offset in commits(batch):
-            tried = self.may_stand(group, partition)
+            mirror = self.mirror_of(partition.topic)
+            if mirror is None:
+                continue
+            tried = self.may_stand(group, partition, mirror)
             if offset > tried:
                 raise MirrorBroken(
                     f"n{number} commits {offset} of {partition} for {group}, which came to {tried}"
@@ -170,12 +221,16 @@ class Region(Cluster):
     def was_taken_over(self, cuts: dict[TopicPartition, Offset]) -> None:
         self.cuts, self._reads_again = cuts, False
 
-    def may_stand(self, group: str, partition: TopicPartition) -> Offset:
+    def may_stand(
+        self, group: str, partition: TopicPartition, mirror: Mirrored | None = None
+    ) -> Offset:
         """How far a group may be: as its members came in the source, or here in what both regions have."""
-        assert self.source is not None
-        key = (group, partition)
-        own = min(self.statements.tried.get(key, 0), self._common(partition))
-        return max(self.source.statements.tried.get(key, 0), own)
+        own = min(self.statements.tried.get((group, partition), 0), self._common(partition))
+        if mirror is None:
+            assert self.source is not None
+            mirror = Mirrored(self.source)
+        key = mirror.names.group_there(group), mirror.names.there(partition)
+        return max(mirror.source.statements.tried.get(key, 0), own)
 
     def high_watermark(self, partition: TopicPartition) -> Offset:
         """The highest that any replica knew while it lived."""
@@ -189,9 +244,10 @@ class Region(Cluster):
             node.streams.on_chunk = partial(self._learn_all, node)
 
     def _learn_all(self, node: Node) -> None:
-        topic = node.broker.view.image.topics_by_name.get(TOPIC)
-        for partition in topic.each() if topic is not None else ():
-            self._learn(node, partition)
+        for name in self.topics:
+            topic = node.broker.view.image.topics_by_name.get(name)
+            for partition in topic.each() if topic is not None else ():
+                self._learn(node, partition)
 
     def _learn(self, node: Node, partition: TopicPartition) -> None:
         state = node.broker.view.partition_state(partition) if node.life else None
@@ -211,12 +267,18 @@ class Region(Cluster):
 
 @dataclass(frozen=True)
 class Ends:
-    """The two regions of one link, and who dials."""
+    """The two regions of one link, who dials, and what the link calls topics and groups in its destination."""
 
     world: World
     source: Region
     destination: Region
     source_dials: bool = False
+    names: Names = SAME
+
+    @property
+    def topic(self) -> str:
+        """The mirror."""
+        return self.names.topic(TOPIC)
 
     @property
     def regions(self) -> tuple[Region, Region]:
@@ -244,7 +306,7 @@ class LinkedFederation:
         self.source, self.destination = self.regions[:2]
         self.destination.source = self.source
         self.third = self.regions[2] if len(self.regions) > 2 else None
-        if self.third is not None:
+        if self.third is not None and topology is not Topology.FAN_IN:
             is_chain = topology is Topology.CHAIN
             self.third.source = self.destination if is_chain else self.source
         histories = [each.evidence.history for each in self.regions]
@@ -256,7 +318,7 @@ class LinkedFederation:
         self._join()
 
     def _join(self) -> None:
-        """Every node reaches every other, and clients are the same people everywhere."""
+        """Every node reaches every other, and clients are the same people wherever their topic is mirrored."""
         directory = {
             f"{place(number)}:{port}": node
             for number, node in self.nodes.items()
@@ -266,6 +328,8 @@ class LinkedFederation:
             node.streams.directory = directory
         for region in self.regions[1:]:
             region.statements.idempotent = self.source.statements.idempotent
+            if region.source is None:
+                continue  # its topic is another one
             region.statements.tried = self.source.statements.tried
             region.statements.trims = self.source.statements.trims
 

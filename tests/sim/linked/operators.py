@@ -48,6 +48,7 @@ class LinkOperator:
     def __init__(self, ends: Ends, link: str = LINK, *, rate: int = 0) -> None:
         """`rate`: bytes a second that the link may carry, 0 without a limit."""
         self.link, self._rate = link, rate
+        self.topic = ends.topic  # the mirror
         self._ends = ends
         self._world = ends.world
         self._rng = ends.world.rng(f"operator of {link}")
@@ -63,22 +64,22 @@ class LinkOperator:
         configs = {**CONFIGS, "num.cluster.link.fetchers": fetchers}
         configs["mirror.divergence.policy"] = self.policy
         configs["source.fencing.enable"] = str(self.fences_source).lower()
-        configs |= self._pace() | self.more
+        configs |= self._pace() | self._ends.names.configs() | self.more
         is_automatic = self._rng.random() < 0.3
         if is_automatic:
             configs |= AUTOMATIC
         await self._link(configs, fetchers)
         if is_automatic:
-            while not isinstance(await self._ask(DescribeMirror(TOPIC)), MirrorDescription):
+            while not isinstance(await self._ask(DescribeMirror(self.topic)), MirrorDescription):
                 await self._world.sleep(200)
         else:
             await self._until(
-                CreateMirror(link=self.link, mirror_topic=TOPIC), "TOPIC_ALREADY_EXISTS"
+                CreateMirror(link=self.link, mirror_topic=self.topic), "TOPIC_ALREADY_EXISTS"
             )
         source, destination = self._ends.source.statements, self._ends.destination.statements
         while TOPIC not in source.made:  # it is a mirror itself, which was made and not told yet
             await self._world.sleep(LOOK_MS)
-        destination.made[TOPIC] = source.made[TOPIC]
+        destination.made[self.topic] = source.made[TOPIC]
 
     def _pace(self) -> dict[str, str]:
         rng = self._world.rng(f"pace of {self.link}")
@@ -113,10 +114,10 @@ class LinkOperator:
         """Promote or fail over, until the topic is an ordinary one."""
         while True:
             await self._ask(
-                ChangeMirrors(verb=verb, link=self.link, topics=(TOPIC,), timeout_ms=5_000)
+                ChangeMirrors(verb=verb, link=self.link, topics=(self.topic,), timeout_ms=5_000)
             )
             if await self.describe() is MirrorState.STOPPED:
-                self._ends.destination.is_mirror = False
+                self._ends.destination.stopped(self.topic)
                 return
 
     async def mend(self) -> None:
@@ -159,7 +160,7 @@ class LinkOperator:
                     return
 
     async def describe(self) -> MirrorState | None:
-        answer = await self._ask(DescribeMirror(TOPIC))
+        answer = await self._ask(DescribeMirror(self.topic))
         if not isinstance(answer, MirrorDescription):
             return None
         self.mirror = answer

@@ -264,6 +264,23 @@ class Upwards(Node):
         return partition, committed._replace(offset=max(committed.offset, end))
 
 
+class Confused(Node):
+    """As a link coordinator, keeps what groups have committed at the sources of all links in one place."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        linker = node._linker
+        step, committed = linker.step, {}  # type: ignore[var-annotated]
+
+        def confuse(event: Any, now: Instant) -> Any:
+            for link in linker.links.values():
+                link._groups._committed = committed
+            return step(event, now)
+
+        linker.step = confuse  # type: ignore[method-assign]
+        return node
+
+
 class TakesAll(Node):
     """Takes what clients write to a mirror."""
 
@@ -334,6 +351,9 @@ IGNORE_BOUNDS = Plant(Unbounded, range(4, 20), "held", LinkedScenario.alone)
 
 # This by transitions that are cancelled, without any crash.
 CANCEL_TOO_LATE = Plant(CancelsTooLate, range(1, 3), "promote-cancelled", LinkedScenario.alone)
+
+# This by runs in which two regions have a topic, and a group, of one name.
+CONFUSE_LINKS = Plant(Confused, range(10), "fan-in", _stormy(groups=1, crash_mean_ms=0))
 
 # And this by runs with reversals.
 REVERSE_UNDRAINED = Plant(Undrained, range(50, 80), "reverse", LinkedScenario.alone)

@@ -6,10 +6,11 @@ from functools import partial
 from brokers.ids import OFFSETS_TOPIC, Offset, TopicPartition
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
-from tests.sim.evidence import log_start
+from tests.sim.evidence import committed_in, log_start
 from tests.sim.linked import checks, verdict
 from tests.sim.linked.federation import Ends, LinkedFederation, MirrorBroken, Region
 from tests.sim.linked.foreign_writers import ForeignWriter
+from tests.sim.linked.names import Names
 from tests.sim.linked.operators import LinkOperator
 from tests.sim.linked.scenario import LinkedScenario, drawn
 from tests.sim.linked.wan import WanStorm
@@ -36,6 +37,15 @@ Adjust = Callable[[LinkedScenario], LinkedScenario]
 
 def _began(region: Region, partition: TopicPartition) -> Offset:
     return verdict.chosen_starts(region).get(partition, 0)
+
+
+def _committed(disks: verdict.Disks) -> dict[tuple[str, TopicPartition], Offset]:
+    """By all partitions of `__consumer_offsets`."""
+    places = [each for each in disks if each.topic == OFFSETS_TOPIC]
+    found: dict[tuple[str, TopicPartition], Offset] = {}
+    for place in places:
+        found |= committed_in(disks[place], place)
+    return found
 
 
 class LinkedRun:
@@ -73,7 +83,7 @@ class LinkedRun:
             region.statements.began = partial(_began, region)
         self.inspectors = [Inspector(region) for region in self.federation.regions]
         self.admins = [Admin(region) for region in self.federation.regions]
-        self.operator = LinkOperator(self.federation.first, rate=self.scenario.rate)
+        self.operator = self._first_operator()
         self.second = self._second_operator()
         self.foreign = self._foreign_writers()
         self._make_clients()
@@ -83,6 +93,14 @@ class LinkedRun:
             return []
         mirrors = [region for region in self.federation.regions if region.source is not None]
         return [ForeignWriter(region) for region in mirrors]
+
+    @property
+    def ends(self) -> Ends:
+        """Of the link whose mirror ends as `ending` says."""
+        return self.federation.first
+
+    def _first_operator(self) -> LinkOperator:
+        return LinkOperator(self.ends, rate=self.scenario.rate)
 
     def _second_operator(self) -> LinkOperator | None:
         """Of the link to the third region."""
@@ -137,9 +155,13 @@ class LinkedRun:
 
     async def _end(self, begun: Promise) -> None:
         await begun
+        await self._stop_foreign_writers()
+        await self.operator.end(self.ending)
+
+    async def _stop_foreign_writers(self) -> None:
+        """Those of the mirror that ends."""
         for writer in self.foreign:
             await writer.stop()
-        await self.operator.end(self.ending)
 
     def _rescue(self) -> None:
         for region in self.federation.regions:
@@ -152,9 +174,10 @@ class LinkedRun:
     def _begin(self) -> None:
         for node in self.federation.nodes.values():
             node.start()
-        prepared = self.world.spawn(self.admins[0].prepare())
-        if not self.world.run(self.world.now + CALM_MS_MAX, lambda: prepared.done):
-            raise Stuck("the source was not set up")
+        prepared = [self.world.spawn(admin.prepare()) for admin in self._source_admins]
+        due = self.world.now + CALM_MS_MAX
+        if not self.world.run(due, lambda: all(each.done for each in prepared)):
+            raise Stuck("a source was not set up")
         clients: list[Producer | GroupMember | Reader] = [
             *self.producers,
             *self.members,
@@ -166,9 +189,14 @@ class LinkedRun:
             for region in self.federation.regions:
                 self.world.spawn(Admin(region).roll_offsets(region.scenario.segment_bytes))
         if self.scenario.first.meddles:
-            self.world.spawn(self.admins[0].meddle())
-            for admin in self.admins[1:]:
-                self.world.spawn(admin.move_about())
+            for admin in self.admins:
+                is_source = admin in self._source_admins
+                self.world.spawn(admin.meddle() if is_source else admin.move_about())
+
+    @property
+    def _source_admins(self) -> list[Admin]:
+        """Of regions whose own topic is mirrored."""
+        return self.admins[:1]
 
     def _pass(self, milliseconds: int) -> None:
         until = self.world.now + milliseconds
@@ -198,7 +226,7 @@ class LinkedRun:
     @property
     def mirrored(self) -> list[tuple[Region, Region]]:
         """(source, mirror) of all mirrors that live at the end."""
-        first = self.federation.first.regions
+        first = self.ends.regions
         return self.mirrored_further + ([first] if self.ending == "none" else [])
 
     @property
@@ -210,25 +238,25 @@ class LinkedRun:
         disks = self._disks()
         for source, mirror in self.mirrored:
             there, here = disks[source.region], disks[mirror.region]
-            names = f"{source.region}-{mirror.region}: "
+            between, names = f"{source.region}-{mirror.region}: ", mirror.names_from(source)
             partitions = source.partitions()
             began = verdict.chosen_starts(source)
-            found = list(checks.behind(partitions, there, here, began))
-            yield from (names + each for each in found or self._uncarried(partitions, there, here))
+            found = list(checks.behind(partitions, there, here, began, names))
+            found = found or list(self._uncarried(partitions, there, here, names))
+            yield from (between + each for each in found)
 
     def _uncarried(
         self,
         partitions: list[TopicPartition],
         there: verdict.Disks,
         here: verdict.Disks,
+        names: Names,
     ) -> Iterator[str]:
-        ends = {each: end_of(here[each], each) for each in partitions}
-        starts = {each: log_start(here[each], each) for each in partitions}
-        for index in range(2):
-            place = TopicPartition(OFFSETS_TOPIC, index)
-            if place in there:
-                carried = here.get(place), place, ends, starts, self.own_commits
-                yield from checks.uncarried(there[place], *carried)
+        mirrors = {each: names.here(each) for each in partitions}
+        ends = {each: end_of(here[mirror], mirror) for each, mirror in mirrors.items()}
+        starts = {each: log_start(here[mirror], mirror) for each, mirror in mirrors.items()}
+        carried = _committed(there), _committed(here), ends, starts, self.own_commits
+        yield from checks.uncarried(*carried, names)
 
     @property
     def own_commits(self) -> dict[tuple[str, TopicPartition], int]:
@@ -271,23 +299,28 @@ class LinkedRun:
     def _judge_mirrors(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
         for source, mirror in self.mirrored:
             there, here = disks[source.region], disks[mirror.region]
+            names = mirror.names_from(source)
             for partition in source.partitions():
-                for finding in checks.different(partition, there[partition], here[partition]):
+                both = there[partition], here[names.here(partition)]
+                for finding in checks.different(partition, *both, names=names):
                     raise MirrorBroken(f"{source.region}-{mirror.region}: {finding}")
         if self.ending in ("promote", "failover"):
-            self._judge_cut(disks["west"], disks["east"])
+            source, mirror = self.ends.regions
+            self._judge_cut(disks[source.region], disks[mirror.region])
 
     def _judge_cut(self, there: verdict.Disks, here: verdict.Disks) -> None:
-        for partition in self.federation.partitions():
-            cut = self._cut_of(partition)
-            if partition not in here:
+        names = self.ends.names
+        for partition in self.ends.source.partitions():
+            cut, mirror = self._cut_of(partition), names.here(partition)
+            if mirror not in here:
                 assert not cut
                 continue
-            for finding in checks.different(partition, there[partition], here[partition], cut):
+            both = there[partition], here[mirror]
+            for finding in checks.different(partition, *both, cut, names):
                 raise MirrorBroken(finding)
-            end = end_of(here[partition], partition)
-            if end != max(cut, log_start(here[partition], partition)):
-                raise MirrorBroken(f"{partition} was cut at {cut}, and ends at {end}")
+            end = end_of(here[mirror], mirror)
+            if end != max(cut, log_start(here[mirror], mirror)):
+                raise MirrorBroken(f"{mirror} was cut at {cut}, and ends at {end}")
 
     def _cut_of(self, partition: TopicPartition) -> int:
         """Where the mirror was cut; it ends there, as nobody writes to it."""

@@ -6,10 +6,12 @@ from typing import Final
 import pytest
 
 from tests.sim.linked import plants, transition_plants
+from tests.sim.linked.fan_in import FanInRun
 from tests.sim.linked.federation import MirrorBroken
 from tests.sim.linked.plants import (
     CANCEL_TOO_LATE,
     CLAMP_UPWARDS,
+    CONFUSE_LINKS,
     CUT_BACK_UNSEALED,
     CUT_TOO_EARLY,
     FOLLOW_BY_OFFSET,
@@ -64,6 +66,7 @@ WITH_ENDINGS: Final = {
     "unclean": UncleanRun,
     "retention": RetentionRun,
     "held": HeldRun,
+    "fan-in": FanInRun,
 }
 OF_ANY_RUN = ("none", "promote", "failover")
 
@@ -98,6 +101,11 @@ def test_a_mirror_that_takes_what_clients_write_is_found() -> None:
 
 def test_a_group_that_is_moved_past_what_it_has_read_is_found() -> None:
     assert ", which came to" in finding(CLAMP_UPWARDS)
+
+
+def test_groups_of_one_name_in_two_sources_that_are_taken_for_one_are_found() -> None:
+    found = finding(CONFUSE_LINKS)
+    assert ", which came to" in found or "stands at" in found
 
 
 def test_a_cut_that_does_not_wait_for_the_leaders_is_found() -> None:

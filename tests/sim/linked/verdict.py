@@ -121,7 +121,7 @@ def skipped(region: Region, disks: Disks) -> Iterator[str]:
     """P8: every offset below a log's end was in the region once, or is in its hole ledger."""
     holes = ledger(region)
     for partition, disk in disks.items():
-        if partition.topic != TOPIC:
+        if partition.topic not in region.topics:
             continue
         ranges = sorted({*region.covered.get(partition, ()), *holes.get(partition, ())})
         position, end = 0, checks.end_of(disk, partition)

@@ -19,7 +19,7 @@ from brokers.wire.messages.partition_offsets import (
     ListOffsetsTopic,
 )
 from tests.sim.evidence import parse, said_by
-from tests.sim.regions.cluster import TOPIC, Cluster
+from tests.sim.regions.cluster import Cluster
 from tests.sim.regions.racks import far_brokers, near_brokers, rack_of
 from tests.sim.regions.routes import Led, Routes
 
@@ -60,7 +60,7 @@ class Reader:
         """One question about it."""
         led = self._routes.led(partition)
         if led is None or led.leader < 0 or self._rng.random() < 0.02:
-            await self._routes.refresh(TOPIC)
+            await self._routes.refresh(partition.topic)
         elif self._rng.random() < 0.1:
             await self._ask_end(partition, led)
         else:
@@ -76,7 +76,7 @@ class Reader:
         answer = await self._routes.ask(where, FETCH, request, version=version)
         if answer is None or not answer.responses:
             self._closest.pop(partition, None)
-            await self._routes.refresh(TOPIC)
+            await self._routes.refresh(partition.topic)
             return
         data = answer.responses[0].partitions[0]
         self._statements.told_start(partition, data.log_start_offset)
@@ -132,7 +132,7 @@ class Reader:
     async def _on_error(self, partition: TopicPartition, error: KafkaError) -> None:
         self._world.note(self.name, f"refused at {partition}: {error.name}")
         await self._world.sleep(self._rng.randrange(20, 100))
-        await self._routes.refresh(TOPIC)
+        await self._routes.refresh(partition.topic)
 
     def _read(self, partition: TopicPartition, data: PartitionData) -> None:
         bound = data.last_stable_offset if self._isolation else data.high_watermark
@@ -163,7 +163,7 @@ class Reader:
         version = LIST_OFFSETS_VERSION
         answer = await self._routes.ask(led.leader, LIST_OFFSETS, request, version=version)
         if answer is None:
-            await self._routes.refresh(TOPIC)
+            await self._routes.refresh(partition.topic)
             return
         told = answer.topics[0].partitions[0]
         if told.error_code:

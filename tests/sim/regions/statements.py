@@ -35,6 +35,8 @@ class RegionStatements:
     is_linked: bool = False  # a link moves its groups while they have no members here
     tried: dict[tuple[str, TopicPartition], Offset] = field(default_factory=dict)  # to commit
     trims: dict[TopicPartition, Offset] = field(default_factory=dict)  # asked for, at most
+    # Hears of each, for mirrors of other names.
+    on_trim: Callable[[TopicPartition, Offset], None] = lambda partition, offset: None
     # Where a mirror began, if not where its source did.
     began: Callable[[TopicPartition], Offset] = lambda partition: 0
     made: dict[str, int] = field(default_factory=dict)  # topic -> partitions it has at least
@@ -87,6 +89,7 @@ class RegionStatements:
     def tries_trim(self, partition: TopicPartition, offset: Offset) -> None:
         """What lies below may be gone from now on, and nothing else."""
         self.trims[partition] = max(offset, self.trims.get(partition, 0))
+        self.on_trim(partition, offset)
 
     def told_start(self, partition: TopicPartition, log_start_offset: Offset) -> None:
         """By a leader or a follower."""
