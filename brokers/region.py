@@ -7,6 +7,7 @@ These are events and effects of `Broker.step` like all others. A link uses a reg
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
+from uuid import UUID
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import (
@@ -24,6 +25,7 @@ from brokers.metadata.commands.commands import Submitted
 from brokers.metadata.image.image import Image, ImageDelta
 from brokers.partition.mirror_status import MirrorPartitionStatus as MirrorPartitionStatus
 from brokers.partition.mirror_status import MirrorStatus as MirrorStatus
+from brokers.partition.partition_state import PartitionState as PartitionState
 from brokers.partition.replica_status import ReplicaStatus as ReplicaStatus
 from brokers.values import value
 
@@ -186,9 +188,18 @@ class Retain:
     holds: Mapping[TopicPartition, tuple[RetentionHold, ...]]
 
 
+@dataclass(frozen=True, slots=True)
+class HoldWrites:
+    """Producers' requests to these topics, by their ids, and to no others, wait unappended until the next such event.
+    Whose own time is up is refused with NOT_ENOUGH_REPLICAS and `because`."""
+
+    topic_ids: frozenset[UUID]
+    because: str = ""
+
+
 RegionEvent: TypeAlias = (
     WatchRegion | PlaceBatches | SkipTo | TrimMirror | TruncateMirror | SealOrphans | ReadToHighWatermark | FindOffset
-    | Propose | CommitOffsets | DeleteOffsets | DescribeGroups | DescribeMirrors | AnswerMirrors | Retain
+    | Propose | CommitOffsets | DeleteOffsets | DescribeGroups | DescribeMirrors | AnswerMirrors | Retain | HoldWrites
 )  # fmt: skip
 
 # --- effects ---
@@ -310,36 +321,6 @@ RegionEffect: TypeAlias = (
 # --- queries ---
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionState:
-    """The offsets of one partition; `epochs` is its leader-epoch history, (leader epoch, start offset) ascending.
-
-    `is_leader`: this node leads it; `is_serving`: and its log is open; `shortage`: why its disk takes no link's data.
-    `is_followed`: each replica in sync has fetched in this leader epoch, so it holds nothing that its leader does not.
-    `complete_from`, `markers_from`, `markers_removed_at`: what it lacks by compaction, as `Completeness` has it.
-    """
-
-    log_start_offset: Offset
-    log_end_offset: Offset
-    high_watermark: Offset
-    last_stable_offset: Offset
-    leader_epoch: LeaderEpoch
-    epochs: tuple[tuple[LeaderEpoch, Offset], ...]
-    segment_bases: tuple[Offset, ...]
-    online: bool
-    is_leader: bool = True
-    is_followed: bool = True
-    segment_sizes: tuple[int, ...] = ()
-    shortage: str = ""
-    complete_from: Offset = 0
-    markers_from: Offset = 0
-    markers_removed_at: Instant = -1
-
-    @property
-    def is_serving(self) -> bool:
-        return self.online and self.is_leader
-
-
 class RegionView(Protocol):
     """Read-only queries, answered at once."""
 
@@ -357,6 +338,10 @@ class RegionView(Protocol):
 
     def topic_config(self, topic: str, key: str) -> str:
         """One key of them."""
+
+    @property
+    def broker_epoch(self) -> Offset | None:
+        """The offset of the registration of this process. None before the image has it, and of a lone node."""
 
     def partition_state(self, partition: TopicPartition) -> PartitionState | None:
         """None where this node holds no replica of the partition."""

@@ -171,6 +171,14 @@ class Superseded:
     topics: tuple[SupersededTopic, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class MirroredTopics:
+    """The destination mirrors these topics and no others, by the source's ids, and may take them over. What it has
+    taken over already, it has said before on this stream (version 11)."""
+
+    topic_ids: tuple[bytes, ...]
+
+
 class ReversedTopic(NamedTuple):
     """By the source's name and topic id. `generation` is the mirror's since the reversal began; the mirror is there at
     `metadata_offset` of its region's metadata log."""
@@ -340,5 +348,5 @@ Frame: TypeAlias = (
     Hello | Welcome | Refused | WatchTopics | TopicState | WatchGroups | GroupOffsets | Subscribe
     | Unsubscribe | Agreed | Declined | Chunk | Beacon | AskBeacon | Credit | Brokers
     | Announce | Superseded | Reverse | WithdrawReversals | ReversalRefused
-    | HoldRetention | MirrorPositions | RetentionHeld | RewatchTopics | WantedStreams
+    | HoldRetention | MirrorPositions | RetentionHeld | RewatchTopics | WantedStreams | MirroredTopics
 )  # fmt: skip

@@ -38,12 +38,14 @@ from linker.config import LinkConfig, parse
 from linker.control.chained_lag import ChainedLag
 from linker.control.cluster_link import ClusterLink
 from linker.control.ledger_retention import LedgerRetention
+from linker.control.source_destinations import SourceDestinations
 from linker.control.source_fencing import SourceFencing
 from linker.control.source_holds import SourceHolds
 from linker.control.source_link import SourceLink, dials_as_source
 from linker.control.source_probe import Found, SourceProbe
 from linker.control.source_reversals import Known, SourceReversals
 from linker.control.source_stream import SourceStream
+from linker.control.startup_wait import StartupWait
 from linker.data.credit import SendBudget
 from linker.errors import LinkError, LinkRefusal
 from linker.events import (
@@ -85,15 +87,19 @@ class Linker:
         *,
         is_fencing_enabled: bool = True,
         hold_limits: tuple[int, int] = (0, 0),
+        startup_wait_ms: int = 0,
         limits: NodeLimits = UNLIMITED,
     ) -> None:
-        """`hold_limits`: bytes, and the age in milliseconds, of what this region keeps for mirrors in others."""
+        """`hold_limits`: bytes, and the age in milliseconds, of what this region keeps for mirrors in others;
+        `startup_wait_ms`: how long writes wait for these when it starts."""
         self.links: dict[str, ClusterLink] = {}
         self.source_links: dict[str, SourceLink] = {}
         self._region = RegionClient(view, rng, limits)
         self._ledger = LedgerRetention(self._region, hole_retention_ms)
         self._administration = Administration(self._region, self)
         self._fencing = SourceFencing(self._region, is_enabled=is_fencing_enabled)
+        self.destinations = SourceDestinations(self._region, self._fencing)
+        self.startup_wait = StartupWait(self._region, self.destinations, startup_wait_ms)
         self._reversals = SourceReversals(self._region, self._known_link)
         self.holds = SourceHolds(self._region, *hold_limits)
         self._send_budget = SendBudget(queued_bytes_max)
@@ -159,7 +165,8 @@ class Linker:
                 self._region.holes.follow(image, image.documents)
                 self.holds.follow(image.documents)
                 self._region.elect()
-                return self.follow_links(now) + self._ledger.begin(now)
+                effects = self.startup_wait.ready(now)
+                return effects + self.follow_links(now) + self._ledger.begin(now)
             case _:
                 assert_never(event)
 
@@ -169,8 +176,9 @@ class Linker:
         return self._last_stream
 
     def _new_source_stream(self, stream: Stream) -> SourceStream:
-        made_with = (self._send_budget, self._fencing, self._reversals, self.holds)
-        return SourceStream(self._region, stream, *made_with, ChainedLag(self._region, self.links))
+        made_with = (self._fencing, self._reversals, self.holds, self.destinations)
+        origin_lag = ChainedLag(self._region, self.links)
+        return SourceStream(self._region, stream, self._send_budget, *made_with, origin_lag)
 
     def _known_link(self, name: str) -> Known | None:
         return Known(link.record, link.config) if (link := self.links.get(name)) else None
@@ -346,6 +354,8 @@ class Linker:
         self, event: PartitionAdvanced | ImageChanged | GroupOffsetsChanged, now: Instant
     ) -> Effects:
         effects: Effects = []
+        if isinstance(event, ImageChanged):
+            effects += self.startup_wait.follow(event.delta, now)
         if not self._ready:
             return effects
         for stream, source_stream in list(self._source_streams.items()):

@@ -7,6 +7,7 @@ transactional id is refused for every partition.
 
 from collections.abc import Iterator
 from functools import partial
+from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, Hangup, Reply
@@ -17,6 +18,7 @@ from brokers.membership.controlled_shutdown import ControlledShutdown
 from brokers.membership.log_dirs import OwnDirectories
 from brokers.metadata.commands.mirror_commands import read_only_because, superseder_of
 from brokers.partition import leader
+from brokers.partition.held_writes import HeldWrites
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.partition.replica import ALL_REPLICAS, Replica
 from brokers.purgatory import Purgatory
@@ -107,6 +109,7 @@ class ProduceHandler:
         purgatory: Purgatory,
         shutdown: ControlledShutdown,
         log_dirs: OwnDirectories,
+        held: HeldWrites,
     ) -> None:
         self._config = config
         self._metadata = metadata
@@ -114,13 +117,17 @@ class ProduceHandler:
         self._purgatory = purgatory
         self._shutdown = shutdown
         self._log_dirs = log_dirs
+        self._held = held
 
-    def handle(self, request: Request, now: Instant) -> list[Effect]:
+    def handle(self, request: Request, now: Instant, *, may_wait: bool = True) -> list[Effect]:
+        """`may_wait`: for topics that are held; otherwise they are refused."""
         message, version = request.message, request.api_version
         recompressed = request.recompressed
         assert isinstance(message, ProduceRequest)
         if self._shutdown.is_closed or self._is_early(message):
             return self._shutdown.hold(request.ticket, partial(self.handle, request))
+        if self._held.topics and may_wait and (held := self._held_topics(message)):
+            return self._wait(request, message, held, now)
         pending = PendingProduce(request.ticket, message.acks)
         effects: list[Effect] = []
         for topic in message.topic_data:
@@ -130,6 +137,8 @@ class ProduceHandler:
                 item = PartitionProduceResponse(index=data.index, base_offset=-1)
                 answer.partition_responses.append(item)
                 try:
+                    if not may_wait:
+                        self._require_free(topic)
                     replica = self._admit(request, message, topic, data.index)
                     ready = None if recompressed is None else recompressed.get(id(data))
                     done = self._append(replica, data.records, version, now, ready)
@@ -158,6 +167,22 @@ class ProduceHandler:
             self._purgatory.put(pending, message.timeout_ms, now)
         effects += pending.answer()
         return effects
+
+    def _held_topics(self, message: ProduceRequest) -> frozenset[UUID]:
+        names = (self._name_of(one) for one in message.topic_data if self._is_held(one))
+        return frozenset(self._metadata.image.topics_by_name[name].id for name in names)
+
+    def _wait(
+        self, request: Request, message: ProduceRequest, topics: frozenset[UUID], now: Instant
+    ) -> list[Effect]:
+        return self._held.put(
+            request.ticket,
+            topics,
+            message.timeout_ms,
+            appends=partial(self.handle, request),
+            refuses=partial(self.handle, request, may_wait=False),
+            now=now,
+        )
 
     def _is_early(self, message: ProduceRequest) -> bool:
         """Whether this node will lead any of the partitions in a moment."""
@@ -203,6 +228,16 @@ class ProduceHandler:
         if replica.leadership is not None and message.acks == ALL_REPLICAS:
             replica.leadership.require_in_sync()
         return replica
+
+    def _require_free(self, topic: TopicProduceData) -> None:
+        """Raises Refusal for a topic that is held: NOT_ENOUGH_REPLICAS, as `_append_near_watermark` has it."""
+        if self._is_held(topic):
+            raise Refusal(KafkaError.NOT_ENOUGH_REPLICAS, self._held.because)
+
+    def _is_held(self, topic: TopicProduceData) -> bool:
+        """Whether producers write it here, and may not yet."""
+        known = self._metadata.image.topics_by_name.get(self._name_of(topic))
+        return known is not None and known.writer is None and known.id in self._held.topics
 
     def _append(
         self,

@@ -41,6 +41,11 @@ class LinkLimits(BaseModel):
     ] = 0
     # Whether a region that mirrors topics of this one, and has failed them over, makes them read-only here.
     link_fencing_enable: Annotated[bool, Field(alias="link.fencing.enable")] = True
+    # How long producers wait at a start of the region for the links of regions that mirror their topics, and may have
+    # taken them over meanwhile. 0: not at all.
+    link_source_startup_wait_ms: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="link.source.startup.wait.ms")
+    ] = 5_000
     # What retention may keep for mirrors in other regions that ask for it: bytes of all partitions of this broker, and
     # the age of records. 0: nothing.
     link_retention_hold_max_bytes: Annotated[

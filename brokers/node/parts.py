@@ -38,6 +38,7 @@ from brokers.node.region_member import LoneNode, OneOfSeveral, RegionMember
 from brokers.node.region_port import LocalRegionView, RegionPort
 from brokers.node.replica_lifecycle import ReplicaLifecycle
 from brokers.node.replication_host import ReplicationHost
+from brokers.partition.held_writes import HeldWrites
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.ports import LogLevels, Rng
 from brokers.purgatory import Purgatory
@@ -71,6 +72,7 @@ class Parts:
             config, cluster_id, rng, directory=log_dirs.metadata, log_dirs=log_dirs.online
         )
         self.partitions = HostedPartitions(self.raft)
+        self.held_writes = HeldWrites(self.purgatory, self.continuations.abandoned)
         self.log_dir_space = LogDirSpace(config, log_dirs, self.continuations, self.timers)
         self._make_controller(handlers)
         self._make_coordinators(rng)
@@ -113,6 +115,7 @@ class Parts:
             self.timers,
             self.maintenance,
             self.log_dirs,
+            self.held_writes,
         )
         self.view = LocalRegionView(
             self.config,
@@ -121,6 +124,7 @@ class Parts:
             self.groups.coordinator,
             self.maintenance,
             self.log_dirs,
+            lambda: self.registration,
         )
 
     def _make_replication(self) -> None:

@@ -1,6 +1,6 @@
 """Performs `region`'s events for upper layers in the same process, and returns their answers as effects."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from brokers.api import describe_mirrors
@@ -31,6 +31,8 @@ from brokers.node.group_states import GroupStates
 from brokers.node.log_maintenance import LogMaintenance
 from brokers.node.mirror_writes import MirrorWrites
 from brokers.node.offset_writes import CHANNEL, TIMEOUT_MS, OffsetWrites
+from brokers.node.own_registration import OwnRegistration
+from brokers.partition.held_writes import HeldWrites
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica_status import ReplicaStatus, replica_statuses
 from brokers.region import (
@@ -41,6 +43,7 @@ from brokers.region import (
     DescribeMirrors,
     FindOffset,
     HighWatermarkRead,
+    HoldWrites,
     MirrorsDescribed,
     OffsetFound,
     PartitionAdvanced,
@@ -76,8 +79,10 @@ class RegionPort:
         timers: Timers,
         maintenance: LogMaintenance,
         log_dirs: OwnDirectories,
+        held: HeldWrites,
     ) -> None:
         self._config = config
+        self._held = held
         self._maintenance = maintenance
         self._raft = raft
         self._partitions = partitions
@@ -113,6 +118,8 @@ class RegionPort:
                 return self._describe_mirrors(event, now)
             case Retain(holds):
                 return self._maintenance.retain(holds, now)
+            case HoldWrites(topic_ids, because):
+                return self._held.hold(topic_ids, because, now)
             case AnswerMirrors(ticket, mirrors):
                 return [Reply(ticket, describe_mirrors.to_response(mirrors))]
 
@@ -197,8 +204,10 @@ class LocalRegionView:
         groups: GroupCoordinator,
         maintenance: LogMaintenance,
         log_dirs: OwnDirectories,
+        registration: Callable[[], OwnRegistration],
     ) -> None:
         self._config = config
+        self._registration = registration
         self._maintenance = maintenance
         self._raft = raft
         self._partitions = partitions
@@ -216,6 +225,11 @@ class LocalRegionView:
     @property
     def broker_id(self) -> BrokerId:
         return self._config.node_id
+
+    @property
+    def broker_epoch(self) -> Offset | None:
+        broker = None if self._config.is_alone else self._registration().broker
+        return None if broker is None else broker.broker_epoch
 
     def partition_state(self, partition: TopicPartition) -> PartitionState | None:
         replica = self._partitions.get(partition)

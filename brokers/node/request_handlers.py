@@ -92,7 +92,7 @@ class RequestHandlers:
         p = self._parts
         return {
             produce.KEY: produce.ProduceHandler(
-                p.config, p.raft, p.partitions, p.purgatory, p.shutdown, p.log_dirs
+                p.config, p.raft, p.partitions, p.purgatory, p.shutdown, p.log_dirs, p.held_writes
             ).handle,
             fetch.KEY: fetch.FetchHandler(
                 p.config, p.raft, p.partitions, p.replication, p.continuations, p.timers

@@ -85,6 +85,7 @@ class LinkServices:
             config.link_queued_max_bytes,
             is_fencing_enabled=config.link_fencing_enable,
             hold_limits=config.hold_limits,
+            startup_wait_ms=config.link_source_startup_wait_ms,
             limits=NodeLimits(
                 config.link_window_growth_max_bytes,
                 chunk_bytes_max(config),

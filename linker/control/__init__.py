@@ -22,7 +22,7 @@ On the link coordinator:
 - `failover_phases`: the phases of both; `mirror_proof`: those in which a promotion or reversal is proved
 - `reversing`: what a link tells its source of reversals; `pending_mirror`: the source that becomes the mirror
 - `restore`: truncate-and-restore of a topic; `divergence_cuts`: what it cuts, for the hole ledger
-- `superseding`: tells the source what was taken over
+- `superseding`: tells the source what was taken over, and what is mirrored
 - `cancelling`: what is taken back before the cut
 - `mirror_cut`: where a mirror topic is cut; `mirror_refusals`: why its state is not changed
 - `group_sync`: consumer-group offsets, never past the mirror's data; `group_watch`: whose the source is asked for
@@ -33,6 +33,7 @@ On the link coordinator:
 On every broker of the source:
 
 - `source_fencing`: topics that a destination has taken over are read-only
+- `source_destinations`: which regions mirror topics; `startup_wait`: for them, before writes are taken
 - `source_reversals`: topics that are to become the mirrors of their own mirrors
 - `source_holds`: what retention leaves alone for mirrors in other regions
 - `chained_lag`: how far a topic that is a mirror itself is behind its origin

@@ -84,7 +84,7 @@ class ClusterLink:
             lambda: self._mirror_topics.source_topics,
             lambda: self._auto_mirrors.filters,
         )
-        self._superseding = Superseding(region, self._settings, self._sources)
+        self._superseding = Superseding(region, self._settings, self._sources, self.mirrors)
         self._reversing = Reversing(region, self._settings, self._sources)
         self._is_being_deleted = False
         self._answered_by = ""  # the source's cluster id, as it said itself
@@ -295,7 +295,7 @@ class ClusterLink:
     def _tell(self, mirrors: Iterable[MirrorTopic], now: Instant) -> Effects:
         """What the source has to know of these."""
         found = list(mirrors)
-        told = self._superseding.tell(found) + self._reversing.tell(found)
+        told = self._superseding.tell(found, now) + self._reversing.tell(found)
         return told + self._mirror_topics.holds.changed(now)
 
     # --- the region ---
@@ -339,7 +339,8 @@ class ClusterLink:
     def close(self, now: Instant) -> Effects:
         """The link is deleted."""
         self._source_topics.end()
-        return self._mirror_topics.holds.close() + self._sources.close(now)
+        told = self._superseding.close() + self._mirror_topics.holds.close()
+        return told + self._sources.close(now)
 
     def on_open(self, stream: DestinationStream, welcome: Welcome, now: Instant) -> Effects:
         """The source has answered as expected."""

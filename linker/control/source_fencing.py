@@ -4,6 +4,7 @@ Kafka and its mirroring tools have no such thing: an old primary that returns go
 """
 
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -32,18 +33,33 @@ class SourceFencing:
 
     def __init__(self, region: RegionClient, *, is_enabled: bool) -> None:
         self._region = region
-        self._is_enabled = is_enabled
+        self.is_enabled = is_enabled
         self._asking: set[str] = set()
+        self._retries = 0  # of topics, that will be asked for again
+        self._settled: list[Callable[[Instant], Effects]] = []
 
     def superseded(self, frame: Superseded, cluster_id: str, now: Instant) -> Effects:
         """Region `cluster_id`, which mirrors topics of this one, has taken these over."""
-        if not self._is_enabled or not _CLUSTER_ID.fullmatch(cluster_id):
+        if not self.is_enabled or not _CLUSTER_ID.fullmatch(cluster_id):
             return []
         return [
             effect
             for topic in dict.fromkeys(frame.topics)
             for effect in self._fence(topic, cluster_id, now)
         ]
+
+    def when_settled(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
+        """`then` runs once everything that was said to be taken over is read-only in the metadata log."""
+        if not self._asking and not self._retries:
+            return then(now)
+        self._settled.append(then)
+        return []
+
+    def _look(self, now: Instant) -> Effects:
+        if self._asking or self._retries:
+            return []
+        settled, self._settled = self._settled, []
+        return [effect for then in settled for effect in then(now)]
 
     def _fence(self, topic: SupersededTopic, cluster_id: str, now: Instant) -> Effects:
         if topic.topic in self._asking or not self._is_news(topic):
@@ -81,11 +97,15 @@ class SourceFencing:
     ) -> Effects:
         self._asking.discard(topic.topic)
         if isinstance(result, Refusal):
-            again = partial(self._fence, topic, cluster_id)
-            self._region.timers.set(now + RETRY_MS, again)
+            self._retries += 1
+            self._region.timers.set(now + RETRY_MS, partial(self._retry, topic, cluster_id))
             return []
         why = f"region {cluster_id} has taken it over, in generation {topic.generation}"
-        return [Changed(f"topic {topic.topic}", "read-only", why)]
+        return [Changed(f"topic {topic.topic}", "read-only", why), *self._look(now)]
+
+    def _retry(self, topic: SupersededTopic, cluster_id: str, now: Instant) -> Effects:
+        self._retries -= 1
+        return self._fence(topic, cluster_id, now) + self._look(now)
 
     def topics_deleted(self, topics: tuple[str, ...]) -> Effects:
         """What an operator said of a deleted topic is of no use."""

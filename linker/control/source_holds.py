@@ -34,6 +34,11 @@ class Holder(NamedTuple):
     cluster_id: str
     link: str
 
+    @property
+    def is_named(self) -> bool:
+        """Whether both are names that a region and a link may have."""
+        return all(_NAME.fullmatch(each) for each in self)
+
 
 class SourceHolds:
     """One per broker. The bounds are `link.retention.hold.max.bytes` and `.ms` of this node."""
@@ -121,7 +126,7 @@ class SourceHolds:
             return ""
         if not self._max_bytes or not self._max_ms:
             return "the source's link.retention.hold.max.bytes or .ms is 0"
-        if not (_NAME.fullmatch(holder.cluster_id) and _NAME.fullmatch(holder.link)):
+        if not holder.is_named:
             return "the names of the region and its link are none"
         if self._index.links >= LINKS_MAX and not self._index.of_link(*holder):
             return f"{LINKS_MAX} links have holds at the source already"

@@ -9,6 +9,7 @@ from typing import Final
 from brokers.ids import Instant
 from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced
 from linker.control.older_destinations import COMPACTED, compacted_partitions, refusal
+from linker.control.source_destinations import SourceDestinations
 from linker.control.source_fencing import SourceFencing
 from linker.control.source_holds import Holder, SourceHolds
 from linker.control.source_metadata import GroupPublisher, TopicPublisher, brokers_of
@@ -27,6 +28,7 @@ from linker.frames import (
     Declined,
     Frame,
     Hello,
+    MirroredTopics,
     Refused,
     Reverse,
     RewatchTopics,
@@ -63,11 +65,13 @@ class SourceStream:
         fencing: SourceFencing,
         reversals: SourceReversals,
         holds: SourceHolds,
+        destinations: SourceDestinations,
         origin_lag: OriginLag,
     ) -> None:
         self._origin_lag = origin_lag
         self._region = region
         self._holds = holds
+        self._destinations = destinations
         self._fencing = fencing
         self._reversals = reversals
         self._destination = ""  # its cluster id
@@ -130,6 +134,8 @@ class SourceStream:
                 return self._work.add(self._groups.watch(filters), now)
             case Superseded():
                 return self._fencing.superseded(frame, self._destination, now)
+            case MirroredTopics():
+                return self._destinations.told(frame, self._holder, self._sender, now)
             case Reverse():
                 by = (self._destination, self._link_name)
                 return self._reversals.reverse(frame, *by, self._sender, now)

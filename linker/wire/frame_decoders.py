@@ -21,6 +21,7 @@ from linker.frames import (
     Frame,
     GroupOffsets,
     Hello,
+    MirroredTopics,
     Pace,
     Refused,
     ReversalRefused,
@@ -287,6 +288,9 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
             for one in listed(m.topics, TOPICS_MAX)
         ),
         m.is_continued,
+    ),
+    "mirrored_topics": lambda m: MirroredTopics(
+        tuple(topic_id(one) for one in listed(m.topic_ids, TOPICS_MAX))
     ),
     "mirror_positions": lambda m: MirrorPositions(
         tuple((one.subscription, offset(one.offset)) for one in listed(m.positions, POSITIONS_MAX))

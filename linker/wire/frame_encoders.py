@@ -14,6 +14,7 @@ from linker.frames import (
     Declined,
     GroupOffsets,
     Hello,
+    MirroredTopics,
     Refused,
     ReversalRefused,
     Reverse,
@@ -240,6 +241,9 @@ ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
     Credit: lambda frame: pb.Frame(credit=pb.Credit(granted_bytes=frame.granted_bytes)),
     Brokers: _brokers,
     HoldRetention: _hold_retention,
+    MirroredTopics: lambda frame: pb.Frame(
+        mirrored_topics=pb.MirroredTopics(topic_ids=frame.topic_ids)
+    ),
     MirrorPositions: _mirror_positions,
     RetentionHeld: lambda frame: pb.Frame(
         retention_held=pb.RetentionHeld(

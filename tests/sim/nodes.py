@@ -140,6 +140,7 @@ class Node:
             self.config.mirror_hole_retention_ms,
             self.config.link_queued_max_bytes,
             hold_limits=self.config.hold_limits,
+            startup_wait_ms=self.config.link_source_startup_wait_ms,
             limits=self.limits,
         )
         return RegionNode(self.broker, linker)

@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Frame(_message.Message):
-    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce", "superseded", "reverse", "withdraw_reversals", "reversal_refused", "hold_retention", "mirror_positions", "retention_held", "rewatch_topics", "frame_part", "wanted_streams")
+    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce", "superseded", "reverse", "withdraw_reversals", "reversal_refused", "hold_retention", "mirror_positions", "retention_held", "rewatch_topics", "frame_part", "wanted_streams", "mirrored_topics")
     HELLO_FIELD_NUMBER: _ClassVar[int]
     WELCOME_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
@@ -36,6 +36,7 @@ class Frame(_message.Message):
     REWATCH_TOPICS_FIELD_NUMBER: _ClassVar[int]
     FRAME_PART_FIELD_NUMBER: _ClassVar[int]
     WANTED_STREAMS_FIELD_NUMBER: _ClassVar[int]
+    MIRRORED_TOPICS_FIELD_NUMBER: _ClassVar[int]
     hello: Hello
     welcome: Welcome
     refused: Refused
@@ -63,7 +64,8 @@ class Frame(_message.Message):
     rewatch_topics: RewatchTopics
     frame_part: FramePart
     wanted_streams: WantedStreams
-    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., superseded: _Optional[_Union[Superseded, _Mapping]] = ..., reverse: _Optional[_Union[Reverse, _Mapping]] = ..., withdraw_reversals: _Optional[_Union[WithdrawReversals, _Mapping]] = ..., reversal_refused: _Optional[_Union[ReversalRefused, _Mapping]] = ..., hold_retention: _Optional[_Union[HoldRetention, _Mapping]] = ..., mirror_positions: _Optional[_Union[MirrorPositions, _Mapping]] = ..., retention_held: _Optional[_Union[RetentionHeld, _Mapping]] = ..., rewatch_topics: _Optional[_Union[RewatchTopics, _Mapping]] = ..., frame_part: _Optional[_Union[FramePart, _Mapping]] = ..., wanted_streams: _Optional[_Union[WantedStreams, _Mapping]] = ...) -> None: ...
+    mirrored_topics: MirroredTopics
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., superseded: _Optional[_Union[Superseded, _Mapping]] = ..., reverse: _Optional[_Union[Reverse, _Mapping]] = ..., withdraw_reversals: _Optional[_Union[WithdrawReversals, _Mapping]] = ..., reversal_refused: _Optional[_Union[ReversalRefused, _Mapping]] = ..., hold_retention: _Optional[_Union[HoldRetention, _Mapping]] = ..., mirror_positions: _Optional[_Union[MirrorPositions, _Mapping]] = ..., retention_held: _Optional[_Union[RetentionHeld, _Mapping]] = ..., rewatch_topics: _Optional[_Union[RewatchTopics, _Mapping]] = ..., frame_part: _Optional[_Union[FramePart, _Mapping]] = ..., wanted_streams: _Optional[_Union[WantedStreams, _Mapping]] = ..., mirrored_topics: _Optional[_Union[MirroredTopics, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
     __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes", "oldest_version", "broker_id", "compression", "fetch_min_bytes", "fetch_wait_max_ms", "chunk_bytes_max")
@@ -544,3 +546,9 @@ class WantedStreams(_message.Message):
     broker_ids: _containers.RepeatedScalarFieldContainer[int]
     metadata_ids: _containers.RepeatedScalarFieldContainer[int]
     def __init__(self, broker_ids: _Optional[_Iterable[int]] = ..., metadata_ids: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class MirroredTopics(_message.Message):
+    __slots__ = ("topic_ids",)
+    TOPIC_IDS_FIELD_NUMBER: _ClassVar[int]
+    topic_ids: _containers.RepeatedScalarFieldContainer[bytes]
+    def __init__(self, topic_ids: _Optional[_Iterable[bytes]] = ...) -> None: ...

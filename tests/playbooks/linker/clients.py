@@ -65,26 +65,45 @@ def send(
     base_sequence: int = -1,
 ) -> tuple[int, int]:
     """One batch, acks=all -> (error code, base offset)."""
-    batch = build_batch(
+    batch = batch_of(host, *values, producer_id=producer_id, base_sequence=base_sequence)
+    return send_batch(host, topic, partition, batch)
+
+
+def batch_of(
+    host: "Host", *values: bytes, producer_id: int = -1, base_sequence: int = -1
+) -> bytearray:
+    return build_batch(
         [NewRecord(None, value) for value in values],
         timestamp=host.now,
         producer_id=producer_id,
         producer_epoch=0 if producer_id >= 0 else -1,
         base_sequence=base_sequence,
     )
-    return send_batch(host, topic, partition, batch)
 
 
 def send_batch(host: "Host", topic: str, partition: int, batch: bytearray) -> tuple[int, int]:
     """acks=all -> (error code, base offset)."""
-    data = produce.PartitionProduceData(index=partition, records=batch)
-    message = produce.ProduceRequest(
-        acks=-1,
-        timeout_ms=1000,
-        topic_data=[produce.TopicProduceData(name=topic, partition_data=[data])],
-    )
+    message = produce_request({topic: batch}, partition=partition)
     answer = host.request(0, 9, message).responses[0].partition_responses[0]
     return int(answer.error_code), int(answer.base_offset)
+
+
+def produce_request(
+    batches: "dict[str, bytearray]", partition: int = 0, acks: int = -1, timeout_ms: int = 1000
+) -> produce.ProduceRequest:
+    """A batch for each topic."""
+    data = {
+        topic: produce.PartitionProduceData(index=partition, records=batch)
+        for topic, batch in batches.items()
+    }
+    return produce.ProduceRequest(
+        acks=acks,
+        timeout_ms=timeout_ms,
+        topic_data=[
+            produce.TopicProduceData(name=topic, partition_data=[each])
+            for topic, each in data.items()
+        ],
+    )
 
 
 def delete_records(host: "Host", topic: str, partition: int, before: int) -> int:

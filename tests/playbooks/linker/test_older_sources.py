@@ -7,13 +7,14 @@ import pytest
 
 from linker.errors import LinkRefusal
 from linker.frames import (
+    MirroredTopics,
     Reverse,
     Superseded,
     TopicState,
     Welcome,
     WithdrawReversals,
 )
-from linker.protocol_versions import REVERSES_FROM, SUPERSEDES_FROM
+from linker.protocol_versions import LISTS_MIRRORS_FROM, REVERSES_FROM, SUPERSEDES_FROM
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_fencing import fail_over
@@ -21,7 +22,12 @@ from tests.playbooks.linker.test_restore import failed_over, link_back, restore
 from tests.playbooks.linker.test_reversals import can_write, change, reverse, reversible, state
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 
-BROUGHT = {Superseded: SUPERSEDES_FROM, Reverse: REVERSES_FROM, WithdrawReversals: REVERSES_FROM}
+BROUGHT = {
+    Superseded: SUPERSEDES_FROM,
+    Reverse: REVERSES_FROM,
+    WithdrawReversals: REVERSES_FROM,
+    MirroredTopics: LISTS_MIRRORS_FROM,
+}
 
 
 class Older(World):

@@ -65,7 +65,8 @@ class Host:
     def start(self) -> "Host":
         given = {"node.id": 1, "log.dirs": self.name, "log.segment.bytes": 1 << 20}
         retention = {"mirror.hole.retention.ms": self.world.hole_retention_ms}
-        config = from_settings({**given, **retention, **self.settings})
+        at_once = {"link.source.startup.wait.ms": 0}  # most tests write as soon as a region is up
+        config = from_settings({**given, **retention, **at_once, **self.settings})
         rng = random.Random(f"{self.world.seed} {self.name}")
         self.storage = Storage(self.files, index_interval_bytes=4096)
         broker = self.broker = Broker(config, self.cluster_id, rng)
@@ -74,7 +75,9 @@ class Host:
             rng,
             config.mirror_hole_retention_ms,
             config.link_queued_max_bytes,
+            is_fencing_enabled=config.link_fencing_enable,
             hold_limits=config.hold_limits,
+            startup_wait_ms=config.link_source_startup_wait_ms,
             limits=NodeLimits(
                 config.link_window_growth_max_bytes,
                 per_second=config.link_io_max_bytes_per_second,
@@ -145,11 +148,15 @@ class Host:
 
     def request(self, key: int, version: int, message: Any, timeout_ms: int = 0) -> Any:
         """The answer to a Kafka client; at once, unless it may take its time."""
-        self._ticket += 1
-        ticket = self._ticket
-        self.feed(Request(ticket, key, version, "test", "127.0.0.1", message))
+        ticket = self.submit(key, version, message)
         self.world.run_until(lambda: ticket in self.answers, timeout_ms)
         return self.answers.pop(ticket)
+
+    def submit(self, key: int, version: int, message: Any) -> int:
+        """A Kafka client asks; `answers` will have what it is told, by this number."""
+        self._ticket += 1
+        self.feed(Request(self._ticket, key, version, "test", "127.0.0.1", message))
+        return self._ticket
 
     # --- what the disk holds ---
 

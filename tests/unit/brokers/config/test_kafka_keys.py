@@ -17,7 +17,8 @@ OURS = {
     "disk.watermark.warn.free.percent",
     "leader.preference.racks", "link.advertised.listener", "link.fencing.enable", "link.listener", "link.max.streams",
     "link.max.streams.per.ip", "link.queued.max.bytes", "link.window.growth.max.bytes",
-    "link.retention.hold.max.bytes", "link.retention.hold.max.ms", "log.format", "metrics.listener",
+    "link.retention.hold.max.bytes", "link.retention.hold.max.ms", "link.source.startup.wait.ms", "log.format",
+    "metrics.listener",
     "mirror.hole.retention.ms", "orphan.store.max.bytes", "rest.listener", "slow.request.log.ms",
     "auto.create.topics.mutation.rate", "operation.log.max.entries", "operation.log.retention.ms",
 }  # fmt: skip

@@ -11,6 +11,7 @@ from brokers.ids import OffsetAndMetadata, TopicPartition
 from brokers.metadata.image.image import ImageDelta
 from brokers.region import ImageChanged
 from brokers.wire.messages.topics import DeleteTopicsRequest, DeleteTopicState
+from linker.control.source_destinations import SourceDestinations
 from linker.control.source_fencing import SourceFencing
 from linker.control.source_holds import SourceHolds
 from linker.control.source_metadata import FRAME_OFFSETS_MAX, GroupPublisher, TopicPublisher
@@ -40,13 +41,15 @@ class Stream:
     def __init__(self, node: Whole) -> None:
         self.now = node.now
         self.region = RegionClient(node.broker.view, Random(1))
+        fencing = SourceFencing(self.region, is_enabled=True)
         self.source = SourceStream(
             self.region,
             1,
             SendBudget(1 << 20),
-            SourceFencing(self.region, is_enabled=True),
+            fencing,
             SourceReversals(self.region, lambda _: None),
             SourceHolds(self.region, 1 << 30, 1 << 40),
+            SourceDestinations(self.region, fencing),
             lambda partition, now: 0,
         )
         self.sent: list[Frame] = []

@@ -94,6 +94,7 @@ OTHERS = st.one_of(
             st.builds(frames.SupersededTopic, TEXT, st.binary(max_size=16), SIGNED), max_size=3
         ).map(tuple),
     ),
+    st.builds(frames.MirroredTopics, st.lists(TOPIC_IDS, max_size=3).map(tuple)),
     st.builds(frames.WatchGroups, st.lists(FILTERS, max_size=3).map(tuple)),
     st.builds(
         frames.GroupOffsets,

@@ -1,0 +1,35 @@
+"""How a partition stands on this node, for layers above."""
+
+from dataclasses import dataclass
+
+from brokers.ids import Instant, LeaderEpoch, Offset
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionState:
+    """The offsets of one partition; `epochs` is its leader-epoch history, (leader epoch, start offset) ascending.
+
+    `is_leader`: this node leads it; `is_serving`: and its log is open; `shortage`: why its disk takes no link's data.
+    `is_followed`: each replica in sync has fetched in this leader epoch, so it holds nothing that its leader does not.
+    `complete_from`, `markers_from`, `markers_removed_at`: what it lacks by compaction, as `Completeness` has it.
+    """
+
+    log_start_offset: Offset
+    log_end_offset: Offset
+    high_watermark: Offset
+    last_stable_offset: Offset
+    leader_epoch: LeaderEpoch
+    epochs: tuple[tuple[LeaderEpoch, Offset], ...]
+    segment_bases: tuple[Offset, ...]
+    online: bool
+    is_leader: bool = True
+    is_followed: bool = True
+    segment_sizes: tuple[int, ...] = ()
+    shortage: str = ""
+    complete_from: Offset = 0
+    markers_from: Offset = 0
+    markers_removed_at: Instant = -1
+
+    @property
+    def is_serving(self) -> bool:
+        return self.online and self.is_leader
