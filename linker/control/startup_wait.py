@@ -57,7 +57,9 @@ class StartupWait:
 
     def ready(self, now: Instant) -> Effects:
         """Clients are served, and links come in. A lone node has no registration: all that it has is of before."""
-        image = self._region.view.image
+        image, own = self._region.view.image, self._region.view.broker_id
+        if own not in image.brokers:
+            return []  # a controller alone, which has no writes, and may be ready before it knows anything
         effects = [] if self._has_begun else self._begin(image.next_offset, now)
         self._ready_at = now
         if self._awaited:

@@ -20,6 +20,7 @@ from tests.sim.linked.fan_in import FanInRun
 from tests.sim.linked.holds import HoldRun
 from tests.sim.linked.restores import RestoreRun
 from tests.sim.linked.retention import RetentionRun
+from tests.sim.linked.returns import ReturnRun
 from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
@@ -49,6 +50,7 @@ RUNS: Final[dict[str, MakeRun]] = {
     "--retention ": RetentionRun,
     "--fan-in ": FanInRun,
     "--windows ": WindowRun,
+    "--return ": ReturnRun,
 }
 COMPACTED: Final = (
     "--region ",
@@ -100,6 +102,9 @@ def main() -> int:
         "--windows",
         action="store_true",
         help="two regions far apart, and a backlog of long records",
+    )
+    parser.add_argument(
+        "--return", action="store_true", help="the same, with a source that is down, and comes back"
     )
     parser.add_argument(
         "--compacted", action="store_true", help="the same, of compacted topics with keyed records"

@@ -10,6 +10,7 @@
 - `rounds`: both in turns, with a group of `followers`; `unclean`: a source with `usurpers`, which loses records
 - `fan_in`: two regions with a topic of one name, and a third one that mirrors both
 - `windows`: a long path and a backlog, over which the windows of streams grow
+- `returns`: a source that is taken over while it is down, and comes back
 - `retention`: a source that removes what its mirror does not have yet, unless the link asks it to wait
 - `transitions`: every verb of an operator that changes a link, a mirror or an old primary, and what must be so
   afterwards; `transition_runs`: one of them without faults; `steps`: a crash at one of its steps; `everywhere`: at each

@@ -238,6 +238,15 @@ class Unbounded(Node):
         return node
 
 
+class Impatient(Node):
+    """As a source, takes writes as soon as it is up."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        node._linker.startup_wait._wait_ms = 0
+        return node
+
+
 class Upwards(Node):
     """As a link coordinator, commits for a group that it is at the end of the data, which it has not read."""
 
@@ -348,6 +357,9 @@ CUT_BACK_UNSEALED = Plant(Unsealed, range(12), "unclean", LinkedScenario.alone)
 HOLD_FOR_EVER = Plant(HoldsForever, range(10), "retention", LinkedScenario.alone)
 IGNORE_HOLDS = Plant(Unheld, range(9, 20), "held", LinkedScenario.alone)
 IGNORE_BOUNDS = Plant(Unbounded, range(4, 20), "held", LinkedScenario.alone)
+
+# This by runs in which the source comes back.
+TAKE_WRITES_AT_ONCE = Plant(Impatient, range(4), "return", lambda scenario: scenario)
 
 # This by transitions that are cancelled, without any crash.
 CANCEL_TOO_LATE = Plant(CancelsTooLate, range(1, 3), "promote-cancelled", LinkedScenario.alone)

@@ -22,12 +22,14 @@ from tests.sim.linked.plants import (
     IGNORE_HOLDS,
     REVERSE_UNDRAINED,
     SERVE_UNCOMMITTED,
+    TAKE_WRITES_AT_ONCE,
     TAKE_WRITES_TO_MIRRORS,
     TRUNCATE_UNSEALED,
     Plant,
 )
 from tests.sim.linked.restores import RestoreRun
 from tests.sim.linked.retention import RetentionRun
+from tests.sim.linked.returns import ReturnRun
 from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
@@ -67,6 +69,7 @@ WITH_ENDINGS: Final = {
     "retention": RetentionRun,
     "held": HeldRun,
     "fan-in": FanInRun,
+    "return": ReturnRun,
 }
 OF_ANY_RUN = ("none", "promote", "failover")
 
@@ -162,6 +165,10 @@ def test_a_transition_after_which_nothing_is_held_is_found() -> None:
 
 def test_a_secret_that_is_shown_and_not_kept_is_found() -> None:
     assert finding(FORGET_THE_SECRET)
+
+
+def test_a_region_that_takes_writes_as_soon_as_it_is_back_is_found() -> None:
+    assert "was acknowledged after its return" in finding(TAKE_WRITES_AT_ONCE)
 
 
 ALL: Final = {
