@@ -57,6 +57,7 @@ class LinkMetrics:
                 yield ""
         yield from self._lags(led)
         yield from self._holds()
+        yield from self._startup()
         if self._linker.is_coordinator:
             yield from self._topics()
         yield from self._orphan_store()
@@ -143,6 +144,16 @@ class LinkMetrics:
         )
         about = "Offsets of the source that the mirror does not have, by the hole ledger"
         yield from family("causeway_mirror_skipped_offsets", "gauge", about, skipped)
+
+    def _startup(self) -> Iterator[str]:
+        """As the source: whom writes wait for, or have not waited for any longer."""
+        wait = self._linker.startup_wait
+        about = "Links of other regions that writes wait for since this broker has started"
+        count = iter(((len(wait.awaited), ""),))
+        yield from family("causeway_startup_awaited_destinations", "gauge", about, count)
+        about = "1 for a link of another region that was not heard in link.source.startup.wait.ms"
+        missed = ((1, labelled(destination=name)) for name in wait.missed)
+        yield from family("causeway_startup_missed_destinations", "gauge", about, missed)
 
     def _holds(self) -> Iterator[str]:
         """As the source: of each replica here that is held for a mirror, once, whoever holds it."""

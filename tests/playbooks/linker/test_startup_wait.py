@@ -1,10 +1,13 @@
 """A region that was down learns what was taken over meanwhile before it takes another write."""
 
+from pathlib import Path
+
 from brokers.errors import KafkaError
 from linker.commands import AlterLinkConfigs, ChangeMirrors, CreateMirror, DeleteLink
 from linker.records.destination import DESTINATION_KIND, DestinationRecord, decode_destination
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_fencing import REFUSED, cut_off, fail_over, is_fenced
+from tests.playbooks.linker.test_link_metrics import scraped
 from tests.playbooks.linker.test_older_sources import Older
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 
@@ -147,13 +150,19 @@ def test_a_region_without_links_waits_for_nothing() -> None:
     assert not [one for one in world.source.changes if one.what == "writes"]
 
 
-def test_without_its_link_a_region_goes_on_after_the_configured_time_and_says_so() -> None:
+def test_without_its_link_a_region_goes_on_after_the_configured_time_and_says_so(
+    tmp_path: Path,
+) -> None:
     world = mirrored()
     cut_off(world)
     restart(world.source)
+    awaited = scraped(world.source, tmp_path)["causeway_startup_awaited_destinations"]
+    assert awaited == {(): 1}
     codes, waited = Producer(world.source, "orders").wait()
     assert (codes, waited) == ({"orders": 0}, WAIT_MS)
-    assert world.source.linker.startup_wait.missed == (NAME,)
+    metrics = scraped(world.source, tmp_path)
+    assert metrics["causeway_startup_awaited_destinations"] == {(): 0}
+    assert metrics["causeway_startup_missed_destinations"] == {(("destination", NAME),): 1}
     (said,) = [one for one in world.source.changes if one.to == "taken"]
     assert f"{NAME} was not heard in link.source.startup.wait.ms={WAIT_MS}" in said.why
 
