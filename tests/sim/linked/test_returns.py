@@ -16,7 +16,7 @@ def check(seeds: Iterable[int]) -> None:
 
 
 def test_a_region_that_comes_back_acknowledges_nothing_that_was_taken_over() -> None:
-    check((0, 2, 6, 8))
+    check((2, 5, 6))
 
 
 @pytest.mark.soak
