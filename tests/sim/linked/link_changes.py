@@ -103,7 +103,7 @@ class LinkChanger(CancellingOperator):
         region = self._ends.destination
         disks = [node.disk for node in region.nodes.values()]
         return {
-            each: max(end_of(disk, each) for disk in disks if disk.list(str(each)))
+            each: max(end_of(disk, each) for disk in disks if any(disk.list(str(each))))
             for each in region.partitions()
         }
 
