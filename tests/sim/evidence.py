@@ -16,6 +16,7 @@ from brokers.records.record import Record, open_batch
 from tests.sim.disks import Disk
 
 _BATCH = struct.Struct(">qiibIhiqqqhii")  # Kafka's record batch header, version 2
+LOG_STARTS = "log-start-offset-checkpoint"
 _FRAMING = 12  # base offset and length, which the length does not count
 _CRC_FROM = 21  # the checksum covers everything behind itself
 
@@ -29,6 +30,8 @@ class Batch(NamedTuple):
     producer_id: int
     is_control: bool
     data: bytes
+    producer_epoch: int = -1
+    base_sequence: int = -1
 
     def records(self) -> Iterator[Record]:
         if not self.is_control:
@@ -64,6 +67,8 @@ def parse(data: bytes) -> Iterator[Batch]:
             producer_id=fields[9],
             is_control=bool(fields[5] & 0x20),
             data=data[position:end],
+            producer_epoch=fields[10],
+            base_sequence=fields[11],
         )
         position = end
 
@@ -87,20 +92,21 @@ def batches(disk: Disk, partition: TopicPartition) -> list[Batch]:
 
 
 def log_start(disk: Disk, partition: TopicPartition, names: list[str] | None = None) -> Offset:
-    """Where the checkpoint says that a log begins; what lies below is as good as gone.
+    """Where a log begins, by the checkpoint or by its first segment; what lies below is as good as gone.
 
     `names` are its `segments`, of whoever has them already.
     """
-    name = "log-start-offset-checkpoint"
-    lines = (
-        bytes(disk.read(name, 0, disk.size(name))).decode().splitlines()
-        if disk.exists(name)
-        else []
-    )
-    found = [line.rsplit(" ", 2) for line in lines if line.count(" ") >= 2]
-    starts = [int(offset) for topic, number, offset in found if (topic, number) == _key(partition)]
     names = segments(disk, partition) if names is None else names
-    return max([*starts, *map(base_offset, names[:1]), 0])
+    return max([log_starts(disk).get(partition, 0), *map(base_offset, names[:1])])
+
+
+def log_starts(disk: Disk) -> dict[TopicPartition, Offset]:
+    """Where the checkpoint says that logs begin."""
+    if not disk.exists(LOG_STARTS):
+        return {}
+    lines = bytes(disk.read(LOG_STARTS, 0, disk.size(LOG_STARTS))).decode().splitlines()
+    found = [line.rsplit(" ", 2) for line in lines if line.count(" ") >= 2]
+    return {TopicPartition(topic, int(number)): int(offset) for topic, number, offset in found}
 
 
 def segments(disk: Disk, partition: TopicPartition) -> list[str]:
@@ -111,10 +117,6 @@ def segments(disk: Disk, partition: TopicPartition) -> list[str]:
 def base_offset(name: str) -> Offset:
     """Of a segment, which is its name."""
     return int(name.removesuffix(".log"))
-
-
-def _key(partition: TopicPartition) -> tuple[str, str]:
-    return partition.topic, str(partition.partition)
 
 
 def partitions(disk: Disk) -> list[TopicPartition]:

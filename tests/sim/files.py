@@ -315,6 +315,15 @@ class SimFiles:
         }
         return iter(sorted(names))
 
+    def is_file(self, path: str) -> bool:
+        return path in self._files
+
+    def is_durable(self, path: str) -> bool:
+        """Whether a crash at this moment would leave all of a file, with its name."""
+        file = self._file(path)
+        whole = file.synced == len(file.content) and not file.dropped and file.former is None
+        return whole and file.named
+
     def everything(self) -> Iterator[tuple[str, bytes]]:
         """Every file that there is, by path."""
         for path in sorted(self._files):

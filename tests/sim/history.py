@@ -73,6 +73,15 @@ class History:
                 return f"{record.value[:40]!r} at {offset}, where {found} was written"
         return ""
 
+    def is_beside(
+        self, partition: TopicPartition, epoch: LeaderEpoch, offset: Offset, value: bytes
+    ) -> bool:
+        """Whether a record was written in another region, too."""
+        found = (
+            history._records.get(partition, {}).get((epoch, offset)) for history in self.beside
+        )
+        return any(record is not None and record.value == value for record in found)
+
     def _find(
         self, partition: TopicPartition, epoch: LeaderEpoch, offset: Offset
     ) -> Written | None:

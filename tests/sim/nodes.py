@@ -71,9 +71,11 @@ class Node:
         self.life = 0  # which process this is
         self.alive = False
         self.has_power = True
+        self.performing: Any = None  # the effect of storage that changes the disk just now
         self.listener = Listener(self, network)
         self.streams = Streams(self, network)
         self.peers = Peers(self, network)
+        self.on_start: Callable[[], None] = lambda: None  # the last life is still known
         self.on_end: Callable[[], None] = lambda: None
         self.on_word: Callable[[], None] = lambda: None  # someone heard what they will rely on
         self.on_change: Callable[[Changed], None] = lambda change: None
@@ -88,6 +90,7 @@ class Node:
     def start(self) -> bool:
         """Whether the process came up so far that it opened its directory."""
         assert not self.alive
+        self.on_start()
         self.life += 1
         self.alive, self.has_power, self.up, self.is_ready = True, True, False, False
         skew = self._rng.randrange(-self._scenario.skew_ms, self._scenario.skew_ms + 1)
@@ -314,7 +317,11 @@ class Node:
                 self._store(effect, now)
 
     def _store(self, effect: Any, now: Instant) -> None:
-        self._events.extend(self._storage.perform(effect, now))
+        self.performing = effect
+        try:
+            self._events.extend(self._storage.perform(effect, now))
+        finally:
+            self.performing = None
         if self._storage.unwritten:
             self._write()
         if self._storage.unsynced:

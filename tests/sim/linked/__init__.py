@@ -2,8 +2,11 @@
 
 - `federation`: two regions, their network, and what is checked at each write to a mirror; `names`: what a mirror and
   its groups are called there
+- `event_checks`: what else is checked when it happens: `reads` (P3), `removals` from logs (P5), `gaps` (P8) and
+  `repeats` (P10); `known_offsets`: the highest that any node has known
 - `operators`: makes the topic, the link and the mirror, and ends it
-- `checks`: what must be true of a mirror at the end; `verdict`: of every region; `orphans`: reads orphan stores
+- `checks`: what must be true of a mirror at the end; `verdict`: of every region; `orphans`: reads orphan stores;
+  `audits`: P11, what the audit says of the stopped regions
 - `foreign_writers`: write to mirrors, which must be refused
 - `runs`: one run of one seed; `restores`: with the way back; `reversals`: regions that change places; `holds`: with
   retention at the source

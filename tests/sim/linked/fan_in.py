@@ -127,6 +127,9 @@ class FanInRun(LinkedRun):
 
     # --- the verdict ---
 
+    def _audit(self) -> None:
+        """Here an audit compares topics of one name."""
+
     @property
     def mirrored_further(self) -> list[tuple[Region, Region]]:
         return [self.others.regions]

@@ -21,6 +21,9 @@ SOURCE, DESTINATION, THIRD = "west", "east", "north"
 FIRST_OF = {SOURCE: 1, DESTINATION: 21, THIRD: 41}  # the number of its first node
 
 
+OnBatch = Callable[[BrokerId, TopicPartition, Batch], None]
+
+
 class MirrorBroken(Exception):
     """A mirror holds what its source does not."""
 
@@ -64,22 +67,23 @@ class Region(Cluster):
         self.cuts: dict[TopicPartition, Offset] = {}  # where another region took the topic over
         self._reads_again = False  # what it mirrors, since it was restored
         self._marks: dict[TopicPartition, Offset] = {}
+        # Who judges what is written, once that is known here.
+        self.on_batch: OnBatch = lambda number, partition, batch: None
         super().__init__(world, scenario, make_node, Disk, region=region, network=network)
         network.regions.update({place(number): region for number in self.nodes})
 
     def on_write(self, number: BrokerId, path: str, data: bytes) -> None:
-        partition = folder_of(path)
-        if partition is not None and partition.topic == TOPIC and self.evidence.history is not None:
-            for batch in parse(data):
-                self._check_compacted(number, partition, batch)
-        super().on_write(number, path, data)
-        if partition is None or partition.topic not in (*self.topics, OFFSETS_TOPIC):
+        if (partition := folder_of(path)) is None:
             return
         for batch in parse(data):
+            if partition.topic == TOPIC and self.evidence.history is not None:
+                self._check_compacted(number, partition, batch)
+            self.evidence.hear(number, partition, batch)
             if partition.topic == OFFSETS_TOPIC:
                 self._check_commits(number, batch)
-            else:
+            elif partition.topic in self.topics:
                 self._hear(number, partition, batch)
+                self.on_batch(number, partition, batch)
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -170,6 +174,10 @@ class Region(Cluster):
         if found := history.foreign(partition, batch):
             raise MirrorBroken(f"n{number} writes to {partition} what is not the source's: {found}")
         self._check_committed(number, mirror, partition, batch)
+
+    def follows(self, number: BrokerId, topic: str) -> bool:
+        """Whether this is a mirror, as far as a node has heard."""
+        return self.mirror_of(topic) is not None and not self._is_late(number, topic)
 
     def _is_late(self, number: BrokerId, name: str) -> bool:
         """It has not heard yet, and leads nobody: what it takes is never acknowledged."""

@@ -7,6 +7,8 @@ from brokers.ids import Offset, TopicPartition
 from tests.sim.disks import Disk
 from tests.sim.evidence import Batch, batches, parse
 
+_MANIFEST = "manifest.json"
+
 
 def orphans(disk: Disk) -> Iterator[tuple[TopicPartition, Offset, bytes]]:
     """Every record of the sealed tails."""
@@ -38,14 +40,34 @@ def still_held(
 
 def sealed_batches(disk: Disk) -> Iterator[tuple[TopicPartition, Batch]]:
     """As the manifests name their files."""
+    for folder in _folders(disk):
+        partition, paths = _tail(disk, folder)
+        for path in paths:
+            for batch in parse(bytes(disk.read(path, 0, disk.size(path)))):
+                yield partition, batch
+
+
+def durable_orphans(disk: Disk) -> Iterator[tuple[TopicPartition, Offset, bytes]]:
+    """Every record of the sealed tails that a loss of power at this moment would leave."""
+    for folder in _folders(disk):
+        partition, paths = _tail(disk, folder)
+        is_finished = not folder.endswith(".sealing")  # else the next sealing removes it
+        if is_finished and all(map(disk.is_durable, (f"{folder}/{_MANIFEST}", *paths))):
+            for path in paths:
+                for batch in parse(bytes(disk.read(path, 0, disk.size(path)))):
+                    yield from ((partition, offset, value) for offset, value in batch.values())
+
+
+def _folders(disk: Disk) -> Iterator[str]:
     for home in disk.list("orphans"):
         for name in disk.list(f"orphans/{home}"):
-            path = f"orphans/{home}/{name}/manifest.json"
-            if not disk.exists(path):
-                continue
-            manifest = json.loads(bytes(disk.read(path, 0, disk.size(path))))
-            partition = TopicPartition(manifest["topic"], manifest["partition"])
-            for file in manifest["files"]:
-                path = f"orphans/{home}/{name}/{file['file']}"
-                for batch in parse(bytes(disk.read(path, 0, disk.size(path)))):
-                    yield partition, batch
+            if disk.exists(f"orphans/{home}/{name}/{_MANIFEST}"):
+                yield f"orphans/{home}/{name}"
+
+
+def _tail(disk: Disk, folder: str) -> tuple[TopicPartition, list[str]]:
+    """(its partition, the paths of its files) by the manifest."""
+    path = f"{folder}/{_MANIFEST}"
+    manifest = json.loads(bytes(disk.read(path, 0, disk.size(path))))
+    paths = [f"{folder}/{file['file']}" for file in manifest["files"]]
+    return TopicPartition(manifest["topic"], manifest["partition"]), paths

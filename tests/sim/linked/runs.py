@@ -7,7 +7,8 @@ from brokers.ids import OFFSETS_TOPIC, Offset, TopicPartition
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
 from tests.sim.evidence import committed_in, log_start
-from tests.sim.linked import checks, verdict
+from tests.sim.linked import audits, checks, verdict
+from tests.sim.linked.event_checks import judge_events
 from tests.sim.linked.federation import Ends, LinkedFederation, MirrorBroken, Region
 from tests.sim.linked.foreign_writers import ForeignWriter
 from tests.sim.linked.names import Names
@@ -30,6 +31,7 @@ from tests.sim.world import START, Promise, World
 
 CALM_MS_MAX = 180_000
 STEP_MS = 250
+AUDITED = 10  # of so many seeds one
 TO_NORTH = "to-north"  # the second link
 
 Adjust = Callable[[LinkedScenario], LinkedScenario]
@@ -53,6 +55,7 @@ class LinkedRun:
 
     # Whether the mirrors are mirrors until `_end`, so that nobody may write to them before.
     mirrors_stay = True
+    judges_events = True  # what happens when it does; else only how the run ends
 
     def __init__(
         self,
@@ -81,6 +84,8 @@ class LinkedRun:
         for region in self.federation.regions:
             region.remember_marks()
             region.statements.began = partial(_began, region)
+        if self.judges_events:
+            judge_events(self.federation.regions)
         self.inspectors = [Inspector(region) for region in self.federation.regions]
         self.admins = [Admin(region) for region in self.federation.regions]
         self.operator = self._first_operator()
@@ -281,6 +286,7 @@ class LinkedRun:
             for path, data in node.disk.everything():
                 self.world.digest(path.encode() + data)
         self._judge(disks)
+        self._audit()
         for region in self.federation.regions:
             region.evidence.hear_clients()
         return Outcome(
@@ -290,6 +296,14 @@ class LinkedRun:
             len(self.federation.source.evidence.statements.acknowledged),
             sum(node.life for node in self.federation.nodes.values()),
         )
+
+    def _audit(self) -> None:
+        """P11, of some seeds: an audit takes as long as a run."""
+        if self.world.seed % AUDITED:
+            return
+        for source, mirror in self.mirrored:
+            for finding in audits.objections(source, mirror, self.world.now):
+                raise MirrorBroken(f"P11 of {source.region}-{mirror.region}: {finding}")
 
     def _judge(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
         self._judge_mirrors(disks)

@@ -60,9 +60,23 @@ class ApartRun(RoundsRun):
     apart_ms = 12_000
 
 
+class LateRestoreRun(RestoreRun):
+    """Nothing is judged when it happens."""
+
+    judges_events = False
+
+
+class LateUncleanRun(UncleanRun):
+    """The same."""
+
+    judges_events = False
+
+
 WITH_ENDINGS: Final = {
     "restore": RestoreRun,
     "reverse": ReversalRun,
+    "restore, judged in the end": LateRestoreRun,
+    "unclean, judged in the end": LateUncleanRun,
     "rounds": RoundsRun,
     "apart": ApartRun,
     "unclean": UncleanRun,
@@ -115,8 +129,13 @@ def test_a_cut_that_does_not_wait_for_the_leaders_is_found() -> None:
     assert "was cut at" in finding(CUT_TOO_EARLY)
 
 
-def test_a_tail_that_is_truncated_and_not_sealed_is_found() -> None:
-    assert "is nowhere" in finding(TRUNCATE_UNSEALED)
+def test_a_tail_that_is_truncated_and_not_sealed_is_found_at_once() -> None:
+    told = finding(TRUNCATE_UNSEALED)
+    assert "P5 in west" in told and "it is not sealed" in told
+
+
+def test_it_is_found_in_the_end_too() -> None:
+    assert "is nowhere" in finding(replace(TRUNCATE_UNSEALED, ending="restore, judged in the end"))
 
 
 def test_a_mirror_that_follows_by_offset_and_not_by_lineage_is_found() -> None:
@@ -135,8 +154,14 @@ def test_a_mirror_that_follows_a_source_by_offset_over_an_unclean_election_is_fo
     assert finding(FOLLOW_BY_OFFSET_UNCLEANLY)
 
 
-def test_a_mirror_that_is_cut_back_and_not_sealed_is_found() -> None:
-    assert "is gone, and was not sealed" in finding(CUT_BACK_UNSEALED)
+def test_a_mirror_that_is_cut_back_and_not_sealed_is_found_at_once() -> None:
+    told = finding(CUT_BACK_UNSEALED)
+    assert "P5 in east" in told and "it is not sealed" in told
+
+
+def test_that_is_found_in_the_end_too() -> None:
+    plant = replace(CUT_BACK_UNSEALED, ending="unclean, judged in the end")
+    assert "is gone, and was not sealed" in finding(plant)
 
 
 def test_a_hold_that_never_ends_is_found() -> None:

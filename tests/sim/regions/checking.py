@@ -56,10 +56,14 @@ class Evidence:
         partition = folder_of(path)
         if partition is not None:
             for batch in parse(data):
-                if self.history is not None and compacted_logs.is_compacted(partition):
-                    self._hear_history(number, partition, batch)
-                else:
-                    self._hear_write(number, partition, batch)
+                self.hear(number, partition, batch)
+
+    def hear(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
+        """One batch of these bytes."""
+        if self.history is not None and compacted_logs.is_compacted(partition):
+            self._hear_history(number, partition, batch)
+        else:
+            self._hear_write(number, partition, batch)
 
     def _hear_history(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
         """Whoever copies it copies these records or fewer."""

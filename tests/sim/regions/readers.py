@@ -137,6 +137,7 @@ class Reader:
     def _read(self, partition: TopicPartition, data: PartitionData) -> None:
         bound = data.last_stable_offset if self._isolation else data.high_watermark
         for batch in parse(bytes(data.records or b"")):
+            self._statements.on_batch_read(partition, batch)
             for record in batch.records():
                 offset, value = record.offset, said_by(record)
                 if offset < self.positions[partition]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from brokers.effects import Changed
 from brokers.ids import BrokerId, LeaderEpoch, Offset, TopicPartition
 from brokers.partition.leadership import LATE_EXPANSION
+from tests.sim.evidence import Batch
 from tests.sim.statements import Acknowledged, Place
 
 
@@ -43,6 +44,8 @@ class RegionStatements:
     dropped: dict[str, None] = field(default_factory=dict)  # topics that are gone
     doubtful: dict[str, None] = field(default_factory=dict)  # nobody knows whether they are
     contradictions: list[tuple[str, str]] = field(default_factory=list)  # invariant, what was told
+    # Who judges each batch that a reader gets.
+    on_batch_read: Callable[[TopicPartition, Batch], None] = lambda partition, batch: None
 
     def contradicts(self, invariant: str, told: str) -> None:
         """No region that keeps its invariants would have said so."""

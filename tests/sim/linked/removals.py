@@ -1,0 +1,150 @@
+"""P5 whenever something is taken from a log: it is sealed by then.
+
+What counts is what a region has acknowledged or shown, and what all replicas of a partition had. A node may take it
+from its log once an orphan store of the region has it, such that a loss of power would leave it there. Nothing else may
+be taken, but what lies below the log start of a topic that somebody has trimmed or that has a retention of its own.
+
+A compacted log may be emptied and copied anew; what another region has of it, or a later record of the same key that is
+sealed, counts as kept. What cleaning takes away is judged when the run is over.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from struct import Struct
+from typing import Final, NamedTuple
+
+from brokers.effects import TruncateLog
+from brokers.ids import BrokerId, LeaderEpoch, Offset, TopicPartition
+from brokers.metadata.commands.config_commands import ResourceType
+from tests.sim.evidence import Batch, batches
+from tests.sim.linked.federation import Region
+from tests.sim.linked.orphans import durable_orphans
+from tests.sim.regions.compaction import key_of
+from tests.sim.statements import Place
+
+_EPOCH: Final = Struct(">12xi")  # of a batch: its leader epoch
+_RETENTIONS: Final = ("retention.ms", "retention.bytes")  # Kafka's own are longer than any run
+
+
+class Removal(NamedTuple):
+    """Batches that a node has taken from its log just now. `start`: where that begins, by its checkpoint."""
+
+    number: BrokerId
+    partition: TopicPartition
+    start: Offset
+    is_folder: bool  # all of the log, as it is moved to other nodes
+
+
+class Removals:
+    """Of one region."""
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
+        self._acknowledged: dict[tuple[TopicPartition, Offset], set[bytes]] = {}
+        self._heard = 0  # of what was acknowledged
+
+    def removed(self, removal: Removal, lost: Iterable[Batch]) -> Iterator[str]:
+        node = self._region.node(removal.number)
+        is_cut = isinstance(node.performing, TruncateLog)
+        if self._region.statements.loses or (self._is_compacted and not is_cut):
+            return  # what goes away may do so
+        self._hear()
+        now = _Moment(self._region)
+        for batch in lost:
+            for offset, value in self._counting(removal, batch, now):
+                if not now.keeps(removal.partition, batch, offset, value):
+                    place = f"{value!r:.40} of {removal.partition}@{offset}"
+                    yield f"n{removal.number} takes {place} from its log, and it is not sealed"
+
+    @property
+    def _is_compacted(self) -> bool:
+        return self._region.evidence.history is not None
+
+    def _hear(self) -> None:
+        acknowledged = self._region.statements.acknowledged
+        for ack in acknowledged[self._heard :]:
+            key = (ack.place.partition, ack.place.offset)
+            self._acknowledged.setdefault(key, set()).add(ack.value)
+        self._heard = len(acknowledged)
+
+    def _counting(
+        self, removal: Removal, batch: Batch, now: "_Moment"
+    ) -> Iterator[tuple[Offset, bytes]]:
+        """Its records that may not be lost."""
+        partition = removal.partition
+        if self._is_outdated(partition, batch) or (removal.is_folder and now.is_elsewhere(removal)):
+            return
+        is_everywhere = not removal.is_folder and now.was_everywhere(removal, batch)
+        for offset, value in batch.values():
+            may_go = offset < removal.start and (
+                not self._is_told(partition, offset, value) or self._is_deleted(partition, offset)
+            )
+            if not may_go and (is_everywhere or self._is_told(partition, offset, value)):
+                yield offset, value
+
+    def _is_told(self, partition: TopicPartition, offset: Offset, value: bytes) -> bool:
+        """Whether somebody was told that it is stored there."""
+        place = Place(self._region.region, partition, offset)
+        is_read = self._region.statements.read.get(place) == value
+        return is_read or value in self._acknowledged.get((partition, offset), ())
+
+    def _is_outdated(self, partition: TopicPartition, batch: Batch) -> bool:
+        """A later leader has given its records the same offsets: what was acknowledged is what that one wrote."""
+        versions = self._region.written.get((partition, batch.base_offset), ())
+        return any(_epoch_of(data) > batch.leader_epoch for data in versions)
+
+    def _is_deleted(self, partition: TopicPartition, offset: Offset) -> bool:
+        """Whether somebody has asked for that, or a retention that a run may see."""
+        configs = self._region.newest.config((ResourceType.TOPIC, partition.topic))
+        is_trimmed = offset < self._region.statements.trims.get(partition, 0)
+        return is_trimmed or any(name in configs for name in _RETENTIONS)
+
+
+class _Moment:
+    """What the disks of a region hold just now, read once it is needed."""
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
+        self._logs: dict[BrokerId, frozenset[bytes]] = {}
+
+    def keeps(self, partition: TopicPartition, batch: Batch, offset: Offset, value: bytes) -> bool:
+        """In an orphan store; of a compacted log see above."""
+        if (partition, offset, value) in self._sealed:
+            return True
+        history = self._region.evidence.history
+        if history is None:
+            return False
+        if history.is_beside(partition, batch.leader_epoch, offset, value):
+            return True
+        return any(
+            at == partition and place > offset and key_of(later) == key_of(value)
+            for at, place, later in self._sealed
+        )
+
+    @cached_property
+    def _sealed(self) -> set[tuple[TopicPartition, Offset, bytes]]:
+        return {key for node in self._region.nodes.values() for key in durable_orphans(node.disk)}
+
+    def is_elsewhere(self, removal: Removal) -> bool:
+        """Whether another node has a log of the partition."""
+        others = (node for each, node in self._region.nodes.items() if each != removal.number)
+        return any(node.disk.exists(str(removal.partition)) for node in others)
+
+    def was_everywhere(self, removal: Removal, batch: Batch) -> bool:
+        """Whether this log is the first of all replicas' to lack it."""
+        placed = self._region.newest.partition(removal.partition)
+        if placed is None or removal.number not in placed.replicas:
+            return False
+        others = (each for each in placed.replicas if each != removal.number)
+        return all(batch.data in self._log(each, removal.partition) for each in others)
+
+    def _log(self, number: BrokerId, partition: TopicPartition) -> frozenset[bytes]:
+        if number not in self._logs:
+            found = batches(self._region.node(number).disk, partition)
+            self._logs[number] = frozenset(each.data for each in found)
+        return self._logs[number]
+
+
+def _epoch_of(data: bytes) -> LeaderEpoch:
+    (epoch,) = _EPOCH.unpack_from(data)
+    return LeaderEpoch(epoch)

@@ -1,0 +1,263 @@
+"""Checks at events are checked: disks of two regions that keep everything are changed by hand, and one must speak."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from brokers.ids import BrokerId, TopicPartition
+from brokers.records.builder import NewRecord, build_batch
+from tests.sim.disks import Disk
+from tests.sim.evidence import LOG_STARTS, Batch, batches, log_starts, parse
+from tests.sim.linked.federation import MirrorBroken, Region
+from tests.sim.linked.transition_runs import TransitionRun
+from tests.sim.regions.cluster import TOPIC
+from tests.sim.world import START
+
+SEED = 3  # its regions have two brokers, and two replicas are to be in sync
+PARTITION = TopicPartition(TOPIC, 0)
+PRODUCER = 999
+
+
+class Scene:
+    """`west` and its mirror `east`, just now: no time passes any more."""
+
+    def __init__(self) -> None:
+        run = TransitionRun("create", seed=SEED)
+        run.perform()
+        run._pass(3_000)
+        self.west, self.east = run.federation.first.regions
+        self.one, self.other = self.west.brokers
+
+    def log(self, region: Region, number: BrokerId) -> list[Batch]:
+        return batches(region.node(number).disk, PARTITION)
+
+    def path(self, region: Region, number: BrokerId) -> str:
+        """Of the last segment."""
+        names = region.node(number).disk.list(str(PARTITION))
+        return f"{PARTITION}/{[name for name in names if name.endswith('.log')][-1]}"
+
+    def write(self, region: Region, number: BrokerId, *written: Batch) -> None:
+        disk, path = region.node(number).disk, self.path(region, number)
+        disk.append(path, [each.data for each in written])
+
+    def next_batch(self, *, skips: int = 0, epoch: int = 0, sequence: int = -1) -> Batch:
+        """Of one record, behind the log of `one` in `west`."""
+        last = self.log(self.west, self.one)[-1]
+        producer = (PRODUCER, 0) if sequence >= 0 else (-1, -1)
+        data = build_batch(
+            [NewRecord(key=None, value=b"hand:0.0:")],
+            timestamp=START,
+            base_offset=last.next_offset + skips,
+            leader_epoch=last.leader_epoch + epoch,
+            producer_id=producer[0],
+            producer_epoch=producer[1],
+            base_sequence=sequence,
+        )
+        (batch,) = parse(bytes(data))
+        return batch
+
+    def truncate(self, number: BrokerId, count: int = 1) -> None:
+        """In `west`, by some batches."""
+        disk, path = self.west.node(number).disk, self.path(self.west, number)
+        size = sum(len(each.data) for each in self.log(self.west, number)[-count:])
+        disk.truncate(path, disk.size(path) - size)
+
+    def seal(self, number: BrokerId, batch: Batch) -> None:
+        disk, folder = self.west.node(number).disk, f"orphans/{PARTITION}/0-1.e0"
+        disk.make_directory(folder)
+        disk.append(f"{folder}/0.log", [batch.data])
+        said = {"topic": TOPIC, "partition": 0, "files": [{"file": "0.log"}]}
+        disk.replace(f"{folder}/manifest.json", json.dumps(said).encode())
+
+    def start_at(self, region: Region, number: BrokerId, offset: int) -> None:
+        disk = region.node(number).disk
+        starts = log_starts(disk) | {PARTITION: offset}
+        lines = [f"{each.topic} {each.partition} {start}" for each, start in starts.items()]
+        disk.replace(LOG_STARTS, "\n".join(["0", str(len(lines)), *lines, ""]).encode())
+
+
+@pytest.fixture
+def scene() -> Scene:
+    scene = Scene()
+    for region in (scene.west, scene.east):
+        assert len(region.brokers) == region.scenario.min_insync == 2
+        assert len({len(scene.log(region, each)) for each in region.brokers}) == 1
+    assert len(scene.log(scene.east, scene.east.brokers[0])) > 3
+    return scene
+
+
+def finding(act: Callable[[], None]) -> str:
+    """What is said of it; nothing if nobody objects."""
+    try:
+        act()
+    except MirrorBroken as found:
+        return str(found)
+    return ""
+
+
+# --- P3 ---
+
+
+def test_what_every_replica_has_may_be_read(scene: Scene) -> None:
+    for region in (scene.west, scene.east):
+        for batch in scene.log(region, region.brokers[0]):
+            read = partial(region.statements.on_batch_read, PARTITION, batch)
+            assert not finding(read)
+
+
+def test_what_one_of_two_replicas_has_may_not_be_read(scene: Scene) -> None:
+    batch = scene.next_batch()
+    scene.write(scene.west, scene.one, batch)
+    told = finding(lambda: scene.west.statements.on_batch_read(PARTITION, batch))
+    assert told.startswith("P3 in west") and "of 2 in-sync replicas have written it" in told
+
+
+def test_what_nobody_knows_to_be_committed_may_not_be_read(scene: Scene) -> None:
+    batch = scene.next_batch()
+    for number in scene.west.brokers:
+        scene.write(scene.west, number, batch)
+    told = finding(lambda: scene.west.statements.on_batch_read(PARTITION, batch))
+    assert told.startswith("P3 in west") and "above the high watermark" in told
+
+
+def test_what_nobody_has_written_may_not_be_read(scene: Scene) -> None:
+    batch = scene.log(scene.west, scene.one)[0]
+    other = batch._replace(data=batch.data[:-1] + bytes([batch.data[-1] ^ 1]))
+    told = finding(lambda: scene.west.statements.on_batch_read(PARTITION, other))
+    assert told.startswith("P3 in west") and "with bytes that nobody has written" in told
+
+
+def test_nobody_writes_in_a_later_epoch_where_something_was_read(scene: Scene) -> None:
+    last = scene.log(scene.west, scene.one)[-1]
+    again = scene.next_batch(skips=last.base_offset - last.next_offset, epoch=1)
+    assert again.base_offset == last.base_offset
+    scene.west.statements.on_batch_read(PARTITION, last)
+    told = finding(lambda: scene.write(scene.west, scene.one, again))
+    assert told.startswith("P3 in west") and "was read in leader epoch" in told
+
+
+def test_beyond_a_declared_cut_somebody_does(scene: Scene) -> None:
+    last = scene.log(scene.west, scene.one)[-1]
+    again = scene.next_batch(skips=last.base_offset - last.next_offset, epoch=1)
+    scene.west.statements.on_batch_read(PARTITION, last)
+    scene.west.was_taken_over({PARTITION: last.base_offset})
+    told = finding(lambda: scene.write(scene.west, scene.one, again))
+    assert not told.startswith("P3")  # the log had it still, which is another matter
+
+
+# --- P5 ---
+
+
+def test_what_is_acknowledged_is_not_truncated(scene: Scene) -> None:
+    told = finding(lambda: scene.truncate(scene.one))
+    assert told.startswith("P5 in west") and "it is not sealed" in told
+
+
+def test_what_is_sealed_is(scene: Scene) -> None:
+    batch = scene.log(scene.west, scene.one)[-1]
+    scene.seal(scene.other, batch)
+    disk = scene.west.node(scene.other).disk
+    disk.sync(f"orphans/{PARTITION}/0-1.e0/0.log")
+    assert not finding(lambda: scene.truncate(scene.one))
+
+
+def test_what_a_loss_of_power_would_take_from_the_store_is_not_sealed(scene: Scene) -> None:
+    scene.seal(scene.other, scene.log(scene.west, scene.one)[-1])
+    assert "it is not sealed" in finding(lambda: scene.truncate(scene.one))
+
+
+def test_what_one_replica_has_alone_may_be_truncated(scene: Scene) -> None:
+    scene.write(scene.west, scene.one, scene.next_batch())
+    assert not finding(lambda: scene.truncate(scene.one))
+
+
+def test_what_all_replicas_have_may_not_though_nobody_was_told(scene: Scene) -> None:
+    batch = scene.next_batch()
+    for number in scene.west.brokers:
+        scene.write(scene.west, number, batch)
+    assert "it is not sealed" in finding(lambda: scene.truncate(scene.one))
+
+
+def test_what_lies_below_a_log_start_goes_away_if_somebody_asked_for_that(scene: Scene) -> None:
+    end = scene.log(scene.west, scene.one)[-1].next_offset
+    disk, path = scene.west.node(scene.one).disk, scene.path(scene.west, scene.one)
+    scene.start_at(scene.west, scene.one, end)
+    scene.west.statements.tries_trim(PARTITION, end)
+    assert not finding(lambda: disk.remove(path))
+
+
+def test_and_not_otherwise(scene: Scene) -> None:
+    end = scene.log(scene.west, scene.one)[-1].next_offset
+    disk, path = scene.west.node(scene.one).disk, scene.path(scene.west, scene.one)
+    scene.start_at(scene.west, scene.one, end)
+    assert "it is not sealed" in finding(lambda: disk.rename(path, f"{path}.deleted"))
+
+
+def test_a_log_moves_away_as_long_as_another_node_has_one(scene: Scene) -> None:
+    def move(number: BrokerId) -> str:
+        disk = scene.west.node(number).disk
+        return finding(lambda: disk.rename(str(PARTITION), f"{PARTITION}.0-delete"))
+
+    assert not move(scene.one)
+    assert "it is not sealed" in move(scene.other)
+
+
+# --- P8 ---
+
+
+def test_nothing_is_written_behind_a_gap(scene: Scene) -> None:
+    batch = scene.next_batch(skips=1)
+    told = finding(lambda: scene.write(scene.west, scene.one, batch))
+    assert told.startswith("P8 in west") and "which is not in the ledger" in told
+
+
+def test_no_log_lacks_what_another_one_has(scene: Scene) -> None:
+    first = scene.next_batch()
+    scene.write(scene.west, scene.one, first)
+    told = finding(lambda: scene.write(scene.west, scene.other, scene.next_batch()))
+    assert told.startswith("P8 in west") and "has nothing at" in told
+
+
+def test_a_mirror_does_not_begin_above_its_source(scene: Scene) -> None:
+    number = scene.east.brokers[0]
+    told = finding(lambda: scene.start_at(scene.east, number, 1))
+    assert told.startswith("P8 in east") and "begin at 1, its source at 0" in told
+
+
+def test_nor_above_its_own_end(scene: Scene) -> None:
+    number = scene.east.brokers[0]
+    told = finding(lambda: scene.start_at(scene.east, number, 1_000))
+    assert told.startswith("P8 in east") and "which is not in the ledger" in told
+
+
+def test_it_begins_where_somebody_has_deleted_what_was_below(scene: Scene) -> None:
+    scene.east.statements.tries_trim(PARTITION, 1)
+    assert not finding(lambda: scene.start_at(scene.east, scene.east.brokers[0], 1))
+
+
+# --- P10 ---
+
+
+def test_a_retry_is_not_stored_twice(scene: Scene) -> None:
+    scene.write(scene.west, scene.one, scene.next_batch(sequence=0))
+    told = finding(lambda: scene.write(scene.west, scene.one, scene.next_batch(sequence=0)))
+    assert told.startswith("P10 in west") and "writes sequence 0 of producer 999" in told
+
+
+def test_not_after_a_loss_of_power_either(scene: Scene) -> None:
+    disk: Disk = scene.west.node(scene.one).disk
+    scene.write(scene.west, scene.one, scene.next_batch(sequence=0))
+    disk.sync(scene.path(scene.west, scene.one))
+    scene.west.node(scene.one).cut_power()
+    told = finding(lambda: scene.write(scene.west, scene.one, scene.next_batch(sequence=0)))
+    assert told.startswith("P10 in west")
+
+
+def test_it_is_stored_again_where_the_first_one_was_cut_from_the_log(scene: Scene) -> None:
+    scene.write(scene.west, scene.one, scene.next_batch())
+    scene.write(scene.west, scene.one, scene.next_batch(sequence=0))
+    scene.truncate(scene.one, 2)
+    again = scene.next_batch(sequence=0, epoch=1)
+    assert not finding(lambda: scene.write(scene.west, scene.one, again))
