@@ -1,7 +1,7 @@
 """Timers as data: a core sets and cancels them, and its host reads the next deadline."""
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from brokers.ids import Instant
@@ -19,7 +19,7 @@ def earliest(*deadlines: Instant | None) -> Instant | None:
 
 
 class Timers:
-    """A heap of (due, callback). `due(now)` returns the due callbacks in order; `deadline` is the next one."""
+    """A heap of (due, callback). `due(now)` has the due callbacks in order; `deadline` is the next one."""
 
     __slots__ = ("_acts", "_heap", "_next_id", "deadline")
 
@@ -40,15 +40,18 @@ class Timers:
 
     def cancel(self, timer: int) -> None:
         """Cancels the timer; has no effect on one that has fired or was cancelled."""
-        if self._acts.pop(timer, None) is not None and self._heap[0][1] == timer:
+        if self._acts.pop(timer, None) is not None and self._heap and self._heap[0][1] == timer:
             self._drop_cancelled()
 
-    def due(self, now: Instant) -> list[Act]:
-        acts = []
+    def due(self, now: Instant) -> Iterator[Act]:
+        """Without those that an earlier one cancels. What they set is due in the next step at the earliest."""
+        timers = []
         while self.deadline is not None and self.deadline <= now:
-            acts.append(self._acts.pop(heapq.heappop(self._heap)[1]))
+            timers.append(heapq.heappop(self._heap)[1])
             self._drop_cancelled()
-        return acts
+        for timer in timers:
+            if (act := self._acts.pop(timer, None)) is not None:
+                yield act
 
     def _drop_cancelled(self) -> None:
         """Removes cancelled timers from the top of the heap."""

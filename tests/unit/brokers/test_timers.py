@@ -19,16 +19,28 @@ def test_what_is_due_fires_once_in_order_of_its_time(
         act(now)
     live = [(due, index) for index, (due, cancelled) in enumerate(plan) if not cancelled]
     assert fired == [index for due, index in sorted(live) if due <= now]
-    assert timers.due(now) == []
+    assert list(timers.due(now)) == []
     assert timers.deadline == min((due for due, _ in live if due > now), default=None)
 
 
 def test_cancelling_what_has_fired_is_fine() -> None:
     timers = Timers()
     timer = timers.set(1, lambda now: [])
-    assert len(timers.due(1)) == 1
+    assert len(list(timers.due(1))) == 1
     timers.cancel(timer)
     assert timers.deadline is None
+
+
+def test_what_is_due_with_it_can_still_be_cancelled() -> None:
+    """A connection that is closed in the step in which it would have dialed does not dial."""
+    timers, fired = Timers(), []
+    timers.set(1, lambda now: timers.cancel(second) or fired.append("first") or [])
+    second = timers.set(2, lambda now: fired.append("second") or [])
+    timers.set(2, lambda now: timers.set(2, lambda _: []) and fired.append("third") or [])
+    for act in timers.due(2):
+        act(2)
+    assert fired == ["first", "third"]
+    assert timers.deadline == 2
 
 
 def test_a_deadline_that_moves_is_met_once() -> None:
