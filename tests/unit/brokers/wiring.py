@@ -22,6 +22,7 @@ from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.local_controller import LocalController
 from brokers.node.parts import Parts
 from brokers.node.request_handlers import RequestHandlers
+from brokers.partition.held_writes import HeldWrites
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.ports import LogLevels
 from brokers.purgatory import Purgatory
@@ -49,6 +50,7 @@ class Wiring:
         self.timers = Timers()
         self.continuations = Continuations()
         self.purgatory = Purgatory(self.timers)
+        self.held_writes = HeldWrites(self.purgatory, self.continuations.abandoned)
         self.partitions = HostedPartitions(self.raft)
         only = OwnDirectory(config.directories[0], UNASSIGNED_DIRECTORY)
         self.log_dirs = log_dirs or OwnDirectories((only,), UNASSIGNED_DIRECTORY)
