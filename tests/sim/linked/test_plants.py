@@ -181,7 +181,7 @@ def test_a_hold_without_bounds_is_found() -> None:
 
 
 def test_a_transition_that_seals_nothing_is_found() -> None:
-    assert "is gone, and was not sealed" in finding(CUT_BACK_UNSEALED_AT_ONCE)
+    assert "and it is not sealed" in finding(CUT_BACK_UNSEALED_AT_ONCE)
 
 
 def test_a_transition_after_which_nothing_is_held_is_found() -> None:
