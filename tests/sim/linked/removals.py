@@ -1,6 +1,7 @@
 """P5 whenever something is taken from a log: it is sealed by then.
 
-What counts is what a region has acknowledged or shown, and what all replicas of a partition had. A node may take it
+What counts is what a region has acknowledged or shown, and what all replicas of a partition had below the highest high
+watermark that any node has known. A node may take it
 from its log once an orphan store of the region has it, such that a loss of power would leave it there. Nothing else may
 be taken, but what lies below the log start of a topic that somebody has trimmed or that has a retention of its own.
 
@@ -18,6 +19,7 @@ from brokers.ids import BrokerId, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.commands.config_commands import ResourceType
 from tests.sim.evidence import Batch, batches
 from tests.sim.linked.federation import Region
+from tests.sim.linked.known_offsets import KnownOffsets
 from tests.sim.linked.orphans import durable_orphans
 from tests.sim.regions.compaction import key_of
 from tests.sim.statements import Place
@@ -38,8 +40,8 @@ class Removal(NamedTuple):
 class Removals:
     """Of one region."""
 
-    def __init__(self, region: Region) -> None:
-        self._region = region
+    def __init__(self, region: Region, known: KnownOffsets) -> None:
+        self._region, self._known = region, known
         self._acknowledged: dict[tuple[TopicPartition, Offset], set[bytes]] = {}
         self._heard = 0  # of what was acknowledged
 
@@ -74,7 +76,11 @@ class Removals:
         partition = removal.partition
         if self._is_outdated(partition, batch) or (removal.is_folder and now.is_elsewhere(removal)):
             return
-        is_everywhere = not removal.is_folder and now.was_everywhere(removal, batch)
+        # Whoever was leader without it and has just copied it again may have told a follower to cut it before.
+        is_committed = batch.next_offset <= self._known.of(partition).high_watermark
+        is_everywhere = (
+            is_committed and not removal.is_folder and now.was_everywhere(removal, batch)
+        )
         for offset, value in batch.values():
             may_go = offset < removal.start and (
                 not self._is_told(partition, offset, value) or self._is_deleted(partition, offset)
