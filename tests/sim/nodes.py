@@ -97,7 +97,7 @@ class Node:
         self._born, self._clock_at_birth = self.world.now, self.world.now + skew
         self._rate = 1 + self._rng.uniform(-self._scenario.drift, self._scenario.drift)
         self._events: deque[Any] = deque()
-        self._feeding = False
+        self._feeding, self.performing = False, None
         self._timer_due: Instant | None = None
         self._timer = 0
         self._syncing: dict[TopicPartition, None] = {}
@@ -318,10 +318,8 @@ class Node:
 
     def _store(self, effect: Any, now: Instant) -> None:
         self.performing = effect
-        try:
-            self._events.extend(self._storage.perform(effect, now))
-        finally:
-            self.performing = None
+        self._events.extend(self._storage.perform(effect, now))
+        self.performing = None
         if self._storage.unwritten:
             self._write()
         if self._storage.unsynced:
