@@ -126,7 +126,7 @@ class MirrorRestore:
         if record.state is MirrorState.PENDING_RESTORE:
             return self._end(now)
         if record.state is not MirrorState.PENDING_SETUP_FOR_RESTORE:
-            return []
+            return self.follow(now)  # it may have failed meanwhile, and be due
         return self._begin_truncation(now) if record.restore else self._note_points(now)
 
     def _wait(self, because: str, now: Instant) -> Effects:
@@ -205,13 +205,15 @@ class MirrorRestore:
     def _record(self, cuts: Sequence[Hole]) -> Effects:
         self._is_asking = True
         command = hole_ledger.record(self._region.view.image, *cuts[:TOGETHER_MAX])
-        recorded = partial(self._on_recorded, cuts[TOGETHER_MAX:])
+        recorded = partial(self._on_recorded, self._mirror.version, cuts[TOGETHER_MAX:])
         return [self._region.propose(command, recorded)]
 
-    def _on_recorded(self, left: Sequence[Hole], result: object, now: Instant) -> Effects:
+    def _on_recorded(
+        self, version: Offset, left: Sequence[Hole], result: object, now: Instant
+    ) -> Effects:
         self._is_asking = False
-        if self._mirror.record.state is not MirrorState.PENDING_SETUP_FOR_RESTORE:
-            return []
+        if self._mirror.version != version:
+            return self.follow(now)  # what was sealed may be another tail than is to be cut by now
         if isinstance(result, Refusal):
             return self._wait(result.because, now)
         return self._record(left) if left else self._write_sealed(now)
