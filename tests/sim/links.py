@@ -19,7 +19,7 @@ from linker.events import (
     StreamDialed,
     StreamLost,
 )
-from linker.frames import Chunk, Frame
+from linker.frames import Chunk, Declined, Frame
 from linker.wire import frames
 from tests.sim.network import Network, Pipe
 
@@ -47,6 +47,8 @@ class Joined:
         """As bytes: nothing is shared between processes."""
         receiver = 1 - sender
         data = frames.encode(frame)
+        if isinstance(frame, Declined):
+            self.nodes[sender].streams.on_declined(frame)
         left = self.pipe.send(sender, lambda: self._arrive(receiver, data), len(data))
         if isinstance(frame, Chunk):
             self.nodes[sender].streams.on_chunk()
@@ -67,6 +69,7 @@ class Streams:
     def __init__(self, node: "Node", network: Network) -> None:
         self.directory: dict[str, Node] = {}
         self.on_chunk: Callable[[], None] = lambda: None  # before one is sent
+        self.on_declined: Callable[[Declined], None] = lambda frame: None  # as this one is sent
         self._node = node
         self._network = network
         self._joined: dict[Stream, Joined] = {}

@@ -10,7 +10,8 @@
 - `foreign_writers`: write to mirrors, which must be refused
 - `runs`: one run of one seed; `restores`: with the way back; `reversals`: regions that change places; `holds`: with
   retention at the source
-- `rounds`: both in turns, with a group of `followers`; `unclean`: a source with `usurpers`, which loses records
+- `rounds`: both in turns, with a group of `followers`; `unclean`: a source with `usurpers`, which loses records, and
+  may find them again (`lost_batches`)
 - `fan_in`: two regions with a topic of one name, and a third one that mirrors both
 - `windows`: a long path and a backlog, over which the windows of streams grow
 - `returns`: a source that is taken over while it is down, and comes back

@@ -1,11 +1,13 @@
 """The orphan stores of a disk, read without the product's code."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from brokers.ids import Offset, TopicPartition
 from tests.sim.disks import Disk
 from tests.sim.evidence import Batch, batches, parse
+
+MayReturn = Callable[[TopicPartition, Batch], bool]
 
 _MANIFEST = "manifest.json"
 
@@ -18,12 +20,15 @@ def orphans(disk: Disk) -> Iterator[tuple[TopicPartition, Offset, bytes]]:
 
 
 def still_held(
-    stores: Iterable[Disk], logs: Mapping[TopicPartition, Disk]
+    stores: Iterable[Disk],
+    logs: Mapping[TopicPartition, Disk],
+    may_return: MayReturn = lambda partition, batch: False,
 ) -> Iterator[tuple[TopicPartition, Offset, bytes]]:
     """Records of sealed tails that lie in the log, too.
 
     A producer may send a record again after an election that lost it, and it gets its old offset. That is another one:
-    its batch has another leader epoch, and no two histories have one in common (KIP-101).
+    its batch has another leader epoch, and no two histories have one in common (KIP-101). `may_return`: whether a batch
+    was cut from the log, and copied once more.
     """
     held = {
         (partition, batch.leader_epoch, *record)
@@ -33,6 +38,8 @@ def still_held(
     }
     for store in stores:
         for partition, batch in sealed_batches(store):
+            if may_return(partition, batch):
+                continue
             for offset, value in batch.values():
                 if (partition, batch.leader_epoch, offset, value) in held:
                     yield partition, offset, value

@@ -23,7 +23,7 @@ from linker.control.cancelling import CANCELLED, taken_back
 from linker.control.cancelling import VERB as CANCEL
 from linker.control.source_fencing import GENERATION_MAX
 from linker.events import FrameArrived, Send
-from linker.frames import AskBeacon, Subscribe, Superseded
+from linker.frames import AskBeacon, Declined, Subscribe, Superseded
 from linker.hold_frames import MirrorPositions
 from linker.records.mirror_record import TransitionError
 from linker.records.mirror_state import MirrorState
@@ -157,6 +157,21 @@ class ByOffset(Node):
             return [_without_lineage(each) for each in step(event, now)]
 
         linker.step = forget  # type: ignore[method-assign]
+        return node
+
+
+class Disowning(Node):
+    """As a source, says that it has nothing of what a mirror holds where their histories part."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        linker = node._linker
+        step = linker.step
+
+        def disown(event: Any, now: Instant) -> Any:
+            return [_disowned(each) for each in step(event, now)]
+
+        linker.step = disown  # type: ignore[method-assign]
         return node
 
 
@@ -329,6 +344,13 @@ def _without_lineage(effect: Any) -> Any:
     return effect
 
 
+def _disowned(effect: Any) -> Any:
+    if isinstance(effect, Send) and isinstance(effect.frame, Declined):
+        offset = min(effect.frame.agreed_offset, 0)
+        return replace(effect, frame=replace(effect.frame, agreed_offset=offset))
+    return effect
+
+
 SERVE_UNCOMMITTED = Plant(Uncommitted, range(10), "none", _stormy())
 TAKE_WRITES_TO_MIRRORS = Plant(TakesAll, range(4), "none", _stormy(crash_mean_ms=0))
 CUT_TOO_EARLY = Plant(
@@ -352,6 +374,7 @@ FORGET_THE_GENERATION = Plant(
 # These by runs with unclean elections in the source.
 FOLLOW_BY_OFFSET_UNCLEANLY = Plant(ByOffset, range(5, 12), "unclean", LinkedScenario.alone)
 CUT_BACK_UNSEALED = Plant(Unsealed, range(12), "unclean", LinkedScenario.alone)
+CUT_BACK_TOO_FAR = Plant(Disowning, range(1), "unclean", LinkedScenario.alone)
 
 # These by runs with retention in the source.
 HOLD_FOR_EVER = Plant(HoldsForever, range(10), "retention", LinkedScenario.alone)

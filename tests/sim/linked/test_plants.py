@@ -12,6 +12,7 @@ from tests.sim.linked.plants import (
     CANCEL_TOO_LATE,
     CLAMP_UPWARDS,
     CONFUSE_LINKS,
+    CUT_BACK_TOO_FAR,
     CUT_BACK_UNSEALED,
     CUT_TOO_EARLY,
     FOLLOW_BY_OFFSET,
@@ -162,6 +163,10 @@ def test_a_mirror_that_is_cut_back_and_not_sealed_is_found_at_once() -> None:
 def test_that_is_found_in_the_end_too() -> None:
     plant = replace(CUT_BACK_UNSEALED, ending="unclean, judged in the end")
     assert "is gone, and was not sealed" in finding(plant)
+
+
+def test_a_mirror_that_is_cut_back_to_where_nothing_has_parted_is_found() -> None:
+    assert "was sealed, and lies in the log" in finding(CUT_BACK_TOO_FAR)
 
 
 def test_a_hold_that_never_ends_is_found() -> None:

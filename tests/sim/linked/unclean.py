@@ -17,7 +17,8 @@ from tests.sim.disks import Disk
 from tests.sim.evidence import batches, parse
 from tests.sim.linked import verdict
 from tests.sim.linked.federation import DESTINATION, SOURCE, MirrorBroken, Region
-from tests.sim.linked.orphans import orphans, still_held
+from tests.sim.linked.lost_batches import LostBatches
+from tests.sim.linked.orphans import MayReturn, orphans, still_held
 from tests.sim.linked.runs import Adjust, LinkedRun
 from tests.sim.linked.scenario import LinkedScenario
 from tests.sim.linked.usurpers import UncleanAdmin, Usurper
@@ -79,6 +80,7 @@ class UncleanRun(LinkedRun):
         west, east = self.federation.first.regions
         west.statements.loses = west.statements.rewrites = True
         east.watch_holders()
+        self.lost = LostBatches(west, east)
         self.operator.policy = policy or rng.choice(("fail", "truncate"))
         self.world.note("policy", self.operator.policy)
         self.strikes = rng.choice((1, 1, 2))
@@ -128,7 +130,7 @@ class UncleanRun(LinkedRun):
         if self.operator.policy == "fail":
             findings = self._failed(disks[west.region], disks[east.region])
         else:
-            findings = unsealed(east, disks[east.region])
+            findings = unsealed(east, disks[east.region], self.lost.may_return)
         for finding in findings:
             raise MirrorBroken(f"P5 under the policy {self.operator.policy}: {finding}")
 
@@ -149,10 +151,11 @@ class UncleanRun(LinkedRun):
             return
         partition, offset = TopicPartition("orders", int(said[1])), int(said[2])
         common = agreed(there[partition], here[partition], partition)
+        lost = self.lost.first_of(partition, batches(here[partition], partition))
         once = self.usurper.elections == 1 and not self.admins_allow
-        if offset < common or (once and offset != common):
+        if offset < min(common, lost) or (once and offset != common):
             yield f"{partition} is the source's up to {common}, and not {record.reason}"
-        if end_of(here[partition], partition) <= common:
+        if end_of(here[partition], partition) <= min(common, lost):
             yield f"{partition} has nothing that is not the source's, and has failed: {record.reason}"
 
     @property
@@ -180,9 +183,13 @@ def gone(region: Region, disks: verdict.Disks) -> Iterator[str]:
             yield f"{value!r:.40} of {partition}@{offset}"
 
 
-def unsealed(region: Region, disks: verdict.Disks) -> Iterator[str]:
+def unsealed(
+    region: Region,
+    disks: verdict.Disks,
+    may_return: MayReturn = lambda partition, batch: False,
+) -> Iterator[str]:
     """Those are in an orphan store of each replica, and the hole ledger has their offsets; what is in a store is not in
-    the log."""
+    the log, or was cut from it, and copied once more."""
     held = verdict.values_of(disks)
     stores = [set(orphans(node.disk)) for node in region.nodes.values()]
     sealed = set().union(*stores)
@@ -196,7 +203,7 @@ def unsealed(region: Region, disks: verdict.Disks) -> Iterator[str]:
         if not any(base <= offset < end for base, end in cuts.get(partition, ())):
             yield f"{value!r:.40} of {partition}@{offset} was cut, which is not in the ledger"
     for partition, offset, value in still_held(
-        (each.disk for each in region.nodes.values()), disks
+        (each.disk for each in region.nodes.values()), disks, may_return
     ):
         yield f"{value!r:.40} of {partition}@{offset} was sealed, and lies in the log"
 
