@@ -8,6 +8,8 @@ from functools import partial
 
 from brokers.ids import OFFSET_MAX, OFFSETS_TOPIC, BrokerId, Offset, TopicPartition
 from brokers.metadata.image.image import Image
+from linker.records.mirror_record import MIRROR_KIND, decode_mirror
+from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
 from tests.sim.evidence import Batch, batches, commits, folder_of, parse
 from tests.sim.linked.names import SAME, Names
@@ -66,6 +68,7 @@ class Region(Cluster):
         self.prefixed: dict[str, Mirrored] = {}  # mirrors besides, by their names here
         self.cuts: dict[TopicPartition, Offset] = {}  # where another region took the topic over
         self._reads_again = False  # what it mirrors, since it was restored
+        self._winner: Region | None = None  # it is being restored from
         self._marks: dict[TopicPartition, Offset] = {}
         # Who judges what is written, once that is known here.
         self.on_batch: OnBatch = lambda number, partition, batch: None
@@ -195,6 +198,7 @@ class Region(Cluster):
 
     def _check_commits(self, number: BrokerId, batch: Batch) -> None:
         """P6, at each write: no group is taken beyond the data here, nor further than its members have asked."""
+        self.look_for_restore()
         for group, partition, offset in commits(batch):
             mirror = self.mirror_of(partition.topic)
             if mirror is None:
@@ -210,8 +214,23 @@ class Region(Cluster):
                     f"n{number} commits {offset} of {partition} for {group}, the mirror has {held}"
                 )
 
+    def will_be_restored_from(self, winner: "Region") -> None:
+        self._winner = winner
+
+    def look_for_restore(self) -> None:
+        """Its brokers follow the winner before an operator hears of it, and so do its members."""
+        if self._winner is None:
+            return
+        document = self.newest.documents.get((MIRROR_KIND, TOPIC))
+        if document is None:
+            return
+        state = decode_mirror(TOPIC, document.body).state
+        if state in (MirrorState.PENDING_RESTORE, MirrorState.ACTIVE):
+            self.is_restored_from(self._winner)
+
     def is_restored_from(self, winner: "Region") -> None:
         """What its members have read beyond the cut is gone; from now on they read what the winner has."""
+        self._winner = None
         if self.is_mirror and self.source is winner:
             return
         tried = self.statements.tried

@@ -69,6 +69,7 @@ class Follower(GroupMember):
     async def _work(self) -> None:
         if self._is_halted and not self._lingers:
             return
+        self._region.look_for_restore()  # what it reads from now on is the winner's
         for partition, position in self._positions.items():
             end = max(position, self._region.high_watermark(partition))
             self._positions[partition] = min(end, position + self._rng.randrange(0, 3))

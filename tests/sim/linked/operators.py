@@ -145,6 +145,7 @@ class LinkOperator:
         grow_to: Callable[[int], Awaitable[None]] | None,
     ) -> None:
         reason = ""
+        region.will_be_restored_from(winner)
         while True:
             told = await self._ask(RestoreMirrors(link, (TOPIC,)), region)
             is_short = isinstance(told, LinkRefusal) and told.code == "INVALID_PARTITIONS"
