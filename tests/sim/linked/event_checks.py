@@ -34,7 +34,7 @@ class EventChecks:
         """`known` is that of all regions, by their names."""
         self._region = region
         self._reads = Reads(region, known[region.region])
-        self._removals = Removals(region, known[region.region])
+        self._removals = Removals(region)
         # Compaction leaves gaps.
         self._gaps = Gaps(region, known) if region.evidence.history is None else None
         self._repeats = Repeats(lambda number: region.node(number).disk)

@@ -1,15 +1,15 @@
 """P5 whenever something is taken from a log: it is sealed by then.
 
-What counts is what a region has acknowledged or shown, and what all replicas of a partition had below the highest high
-watermark that any node has known. A node may take it
+What counts is what a region has acknowledged or shown, and what all replicas of a partition had. A node may take it
 from its log once an orphan store of the region has it, such that a loss of power would leave it there. Nothing else may
-be taken, but what lies below the log start of a topic that somebody has trimmed or that has a retention of its own.
+be taken, but what lies below the log start of a topic that somebody has trimmed or that has a retention of its own. A
+follower may take what nobody was told of, and its leader has: it fetches that again (KIP-101).
 
 A compacted log may be emptied and copied anew; what another region has of it, or a later record of the same key that is
 sealed, counts as kept. What cleaning takes away is judged when the run is over.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
 from struct import Struct
 from typing import Final, NamedTuple
@@ -19,7 +19,6 @@ from brokers.ids import BrokerId, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.commands.config_commands import ResourceType
 from tests.sim.evidence import Batch, batches
 from tests.sim.linked.federation import Region
-from tests.sim.linked.known_offsets import KnownOffsets
 from tests.sim.linked.orphans import durable_orphans
 from tests.sim.regions.compaction import key_of
 from tests.sim.statements import Place
@@ -40,10 +39,12 @@ class Removal(NamedTuple):
 class Removals:
     """Of one region."""
 
-    def __init__(self, region: Region, known: KnownOffsets) -> None:
-        self._region, self._known = region, known
+    def __init__(self, region: Region) -> None:
+        self._region = region
         self._acknowledged: dict[tuple[TopicPartition, Offset], set[bytes]] = {}
         self._heard = 0  # of what was acknowledged
+        # Batches that all replicas had when a follower took them from its log, and who did.
+        self._fetched_again: dict[tuple[TopicPartition, bytes], set[BrokerId]] = {}
 
     def removed(self, removal: Removal, lost: Iterable[Batch]) -> Iterator[str]:
         node = self._region.node(removal.number)
@@ -76,17 +77,25 @@ class Removals:
         partition = removal.partition
         if self._is_outdated(partition, batch) or (removal.is_folder and now.is_elsewhere(removal)):
             return
-        # Whoever was leader without it and has just copied it again may have told a follower to cut it before.
-        is_committed = batch.next_offset <= self._known.of(partition).high_watermark
-        is_everywhere = (
-            is_committed and not removal.is_folder and now.was_everywhere(removal, batch)
-        )
+        is_everywhere = self._is_everywhere(removal, batch, now)
         for offset, value in batch.values():
             may_go = offset < removal.start and (
                 not self._is_told(partition, offset, value) or self._is_deleted(partition, offset)
             )
             if not may_go and (is_everywhere or self._is_told(partition, offset, value)):
                 yield offset, value
+
+    def _is_everywhere(self, removal: Removal, batch: Batch, now: "_Moment") -> bool:
+        """And its leader, if that is another one, has not kept it."""
+        key = removal.partition, batch.data
+        gone = self._fetched_again.get(key, set())
+        if removal.is_folder or not now.was_everywhere(removal, batch, gone):
+            return False
+        is_fetched = isinstance(self._region.node(removal.number).performing, TruncateLog)
+        if is_fetched and now.is_led_by_another(removal):
+            self._fetched_again.setdefault(key, set()).add(removal.number)
+            return False
+        return True
 
     def _is_told(self, partition: TopicPartition, offset: Offset, value: bytes) -> bool:
         """Whether somebody was told that it is stored there."""
@@ -136,13 +145,19 @@ class _Moment:
         others = (node for each, node in self._region.nodes.items() if each != removal.number)
         return any(node.disk.exists(str(removal.partition)) for node in others)
 
-    def was_everywhere(self, removal: Removal, batch: Batch) -> bool:
-        """Whether this log is the first of all replicas' to lack it."""
+    def is_led_by_another(self, removal: Removal) -> bool:
+        placed = self._region.newest.partition(removal.partition)
+        return placed is not None and placed.leader not in (-1, removal.number)
+
+    def was_everywhere(self, removal: Removal, batch: Batch, gone: Container[BrokerId]) -> bool:
+        """Whether this log is the first of all replicas' to lack it, but for those in `gone`."""
         placed = self._region.newest.partition(removal.partition)
         if placed is None or removal.number not in placed.replicas:
             return False
         others = (each for each in placed.replicas if each != removal.number)
-        return all(batch.data in self._log(each, removal.partition) for each in others)
+        return all(
+            each in gone or batch.data in self._log(each, removal.partition) for each in others
+        )
 
     def _log(self, number: BrokerId, partition: TopicPartition) -> frozenset[bytes]:
         if number not in self._logs:

@@ -173,16 +173,10 @@ def test_what_one_replica_has_alone_may_be_truncated(scene: Scene) -> None:
     assert not finding(lambda: scene.truncate(scene.one))
 
 
-def test_what_all_replicas_have_may_too_while_nobody_knows_it_to_be_committed(scene: Scene) -> None:
+def test_what_all_replicas_have_may_not_though_nobody_was_told(scene: Scene) -> None:
     batch = scene.next_batch()
     for number in scene.west.brokers:
         scene.write(scene.west, number, batch)
-    assert not finding(lambda: scene.truncate(scene.one))
-
-
-def test_what_is_committed_may_not_though_nobody_was_told(scene: Scene) -> None:
-    scene.west.statements.acknowledged.clear()
-    scene.west.statements.read.clear()
     assert "it is not sealed" in finding(lambda: scene.truncate(scene.one))
 
 
