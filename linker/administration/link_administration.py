@@ -33,7 +33,7 @@ from linker.errors import LinkError, LinkRefusal
 from linker.filters import Pattern
 from linker.records.link_secret import SECRET_CHARACTERS_MAX, digest_of, new_secret
 from linker.records.link_state import LINK_KIND, LinkRecord
-from linker.records.mirror_record import MIRROR_KIND, Asked
+from linker.records.mirror_record import Asked, removal
 from linker.records.mirror_state import LIVE, MirrorState
 from linker.region_client import Effects, RegionClient
 
@@ -179,7 +179,7 @@ class LinkAdministration:
             kind=LINK_KIND, name=link.name, body=None, expected_version=link.version
         )
         unmade = [
-            DocumentChange(kind=MIRROR_KIND, name=mirror.topic, body=None)
+            removal(mirror.topic, link.name)
             for mirror in link.mirrors.values()
             if mirror.record.state in LIVE and not mirror.is_made
         ]

@@ -1,6 +1,7 @@
 """Creates and describes mirror topics.
 
-A mirror's record is written before its topic is created: after a crash between the two, the next start creates it.
+A mirror's record is written before its topic is created: after a crash between the two, the next start creates it. The
+controller creates no topic whose record was removed, and removes no record whose topic was created.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,13 @@ from linker.control.mirror_topic import creation, refusal_of
 from linker.errors import LinkRefusal
 from linker.frames import TOPICS_MAX, TopicState
 from linker.joint_proposals import UNKNOWN_OUTCOMES
-from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, TopicSpec, decode_mirror
+from linker.records.mirror_record import (
+    MIRROR_KIND,
+    MirrorRecord,
+    TopicSpec,
+    decode_mirror,
+    removal,
+)
 from linker.records.mirror_state import LIVE, MirrorState
 from linker.region_client import Effects, RegionClient
 
@@ -305,21 +312,27 @@ class MirrorAdministration:
     ) -> Effects:
         link = self._registry.links.get(record.link)
         because = refusal_of(result)
-        there = self._region.view.image.topics_by_name.get(record.topic)
-        if there is not None and there.writer == record.link:
-            because = None  # another broker that became coordinator has created it
-        if because is None and link is not None and record.topic in link.mirrors:
-            mirror = link.mirrors[record.topic]
-            link.end_creating(record.topic)
-            effects = mirror.made(now)
-            return effects + respond(status.describe_mirror(self._region, link, mirror, now), now)
+        is_there = because is None or self._is_there(record)
+        if is_there and link is not None and record.topic in link.mirrors:
+            return self._on_there(link, record.topic, respond, now)
         if isinstance(result, Refusal) and result.error in UNKNOWN_OUTCOMES:
             return self._on_undecided(record, result, respond, now)
         code = result.error.name if isinstance(result, Refusal) else "UNKNOWN_SERVER_ERROR"
         refusal = LinkRefusal(code, f"topic {record.topic} was not made: {because}")
-        item = DocumentChange(kind=MIRROR_KIND, name=record.topic, body=None)
+        item = removal(record.topic, record.link)
         withdrawn = partial(self._on_withdrawn, record, refusal, respond)
         return [self._region.propose(PutDocuments((item,)), withdrawn)]
+
+    def _is_there(self, record: MirrorRecord) -> bool:
+        """Also if another broker that became coordinator has created it."""
+        there = self._region.view.image.topics_by_name.get(record.topic)
+        return there is not None and there.writer == record.link
+
+    def _on_there(self, link: ClusterLink, topic: str, respond: Respond, now: Instant) -> Effects:
+        mirror = link.mirrors[topic]
+        link.end_creating(topic)
+        effects = mirror.made(now)
+        return effects + respond(status.describe_mirror(self._region, link, mirror, now), now)
 
     def _on_undecided(
         self, record: MirrorRecord, refusal: Refusal, respond: Respond, now: Instant
@@ -338,9 +351,12 @@ class MirrorAdministration:
         _: object,
         now: Instant,
     ) -> Effects:
-        """If the record could not be removed either, it stays, and the mirror creates its topic later."""
+        """If the record could not be removed either, it stays, and the mirror creates its topic later. If nobody knows
+        whether it was, the mirror tries, and the controller knows."""
         link = self._registry.links.get(record.link)
         effects = link.follow_documents((record.topic,), now) if link is not None else []
+        if link is not None and record.topic in link.mirrors and self._is_there(record):
+            return effects + self._on_there(link, record.topic, respond, now)
         return effects + self._end_creating(link, record.topic, now) + respond(refusal, now)
 
     def _end_creating(self, link: ClusterLink | None, topic: str, now: Instant) -> Effects:

@@ -368,6 +368,7 @@ def creation(
         },
         leader_epochs=dict(enumerate(state.leader_epochs)),
         replication_factor=spec.replication_factor,
+        record_kind=MIRROR_KIND,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.document_commands import PutDocuments
 from brokers.metadata.image.image import Document
 from brokers.region import MirrorPartitionStatus, MirrorStatus
 from linker.control.failover import MirrorFailover
@@ -28,7 +28,7 @@ from linker.data.mirror_link import Divergence
 from linker.errors import MirrorError
 from linker.frames import ReversalRefused, TopicState
 from linker.records.hole_ledger import Hole
-from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror
+from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror, removal
 from linker.records.mirror_state import LIVE, RESTORING, MirrorState
 from linker.region_client import Effects, RegionClient
 
@@ -261,7 +261,7 @@ class MirrorTopics:
 
     def _remove(self, mirror: MirrorTopic) -> object:
         """The record of a topic that does not exist has no use; its holes stay for a time (`ledger_retention`)."""
-        change = DocumentChange(kind=MIRROR_KIND, name=mirror.topic, body=None)
+        change = removal(mirror.topic, mirror.record.link)
         return self._region.propose(
             PutDocuments((change,)), lambda _, now: self.follow_documents((mirror.topic,), now)
         )

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from brokers.ids import Instant, LeaderEpoch, Offset
+from brokers.metadata.commands.document_commands import DocumentChange
 from linker.errors import MirrorError
 from linker.records.documents import decode, encode
 from linker.records.mirror_state import LIVE, MAY_HAVE_DIVERGED, RESTORING, MirrorState
@@ -289,6 +290,11 @@ class MirrorRecord:
                 "holes_shown": [[index, offset] for index, offset in self.holes_shown.items()],
             }
         )
+
+
+def removal(topic: str, link: str) -> DocumentChange:
+    """Of a mirror's record, unless the link has made the topic: without a record nobody could ever write to it."""
+    return DocumentChange(kind=MIRROR_KIND, name=topic, body=None, unless_writer=link)
 
 
 @lru_cache(maxsize=4096)  # each stream and each part of a broker reads what has changed

@@ -15,7 +15,8 @@ class CreateMirrorTopic:
     """Creates a topic that only the link `writer` writes -> `TopicOutcome`, or `Refusal`.
 
     `leader_epochs` are the lowest leader epochs with which the partitions may begin. With a `replication_factor` the
-    region's default placement does not apply, as in CreateTopics.
+    region's default placement does not apply, as in CreateTopics. With a `record_kind` there must be a document of this
+    kind and the topic's name, the mirror's record: INVALID_UPDATE_VERSION if it was removed.
     """
 
     name: str
@@ -24,6 +25,9 @@ class CreateMirrorTopic:
     configs: Mapping[str, str] = field(default_factory=dict)
     leader_epochs: Mapping[int, LeaderEpoch] = field(default_factory=dict)
     replication_factor: int = -1  # -1: the region's default
+    record_kind: str = (
+        ""  # empty: no document is needed; a controller of an older release needs none ever
+    )
 
 
 @dataclass(frozen=True, slots=True)

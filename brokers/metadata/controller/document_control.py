@@ -35,6 +35,10 @@ def _check(image: Image, item: DocumentChange) -> None:
     if item.expected_version is not None and item.expected_version != version:
         because = f"{item.kind} {item.name} is at version {version}, not {item.expected_version}"
         raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
+    topic = image.topics_by_name.get(item.name) if item.unless_writer else None
+    if topic is not None and topic.writer == item.unless_writer:
+        because = f"link {topic.writer} has made topic {topic.name} meanwhile"
+        raise Refusal(KafkaError.TOPIC_ALREADY_EXISTS, because)
     if item.body is not None and len(item.body) > DOCUMENT_BYTES_MAX:
         because = f"{item.kind} {item.name} is larger than {DOCUMENT_BYTES_MAX} bytes"
         raise Refusal(KafkaError.POLICY_VIOLATION, because)

@@ -27,6 +27,7 @@ def _request(command: PutDocuments) -> PutDocumentsRequest:
                 expected_version=(
                     ANY_VERSION if item.expected_version is None else item.expected_version
                 ),
+                unless_writer=item.unless_writer,
             )
             for item in command.items
         ]
@@ -46,6 +47,7 @@ def _change(document: PutDocument) -> DocumentChange:
         name=document.name,
         body=document.body,
         expected_version=None if version == ANY_VERSION else version,
+        unless_writer=document.unless_writer,
     )
 
 

@@ -75,6 +75,7 @@ def creation_to_wire(message: type[_Creation], command: CreateMirrorTopic) -> _C
         configs=[MirrorTopicConfig(name=name, value=v) for name, v in command.configs.items()],
         leader_epochs=leader_epochs_to_wire(command.leader_epochs),
         replication_factor=command.replication_factor,
+        record_kind=command.record_kind,
     )
 
 
@@ -86,6 +87,7 @@ def creation_from_wire(request: CreateMirrorTopicRequest | NewMirrorTopic) -> Cr
         configs=unique((each.name, each.value) for each in request.configs),
         leader_epochs=leader_epochs_from_wire(request.leader_epochs),
         replication_factor=request.replication_factor,
+        record_kind=request.record_kind,
     )
 
 

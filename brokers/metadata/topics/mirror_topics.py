@@ -76,6 +76,9 @@ def _create(
     name, count = command.name, command.partition_count
     check_name_is_free(image, ChainMap(taken, image.topic_names_by_metric), name)
     _check_not_internal(name)
+    if command.record_kind and (command.record_kind, name) not in image.documents:
+        because = f"{command.record_kind} {name} was removed meanwhile"
+        raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
     if count < 1:
         raise Refusal(KafkaError.INVALID_PARTITIONS, f"{count} partitions; a topic has at least 1")
     configs = check_configs(name, dict(command.configs))

@@ -18,6 +18,7 @@ class CreateMirrorTopicRequest(Message):
         "configs",
         "leader_epochs",
         "replication_factor",
+        "record_kind",
     )
 
     def __init__(
@@ -29,6 +30,7 @@ class CreateMirrorTopicRequest(Message):
         configs: list[MirrorTopicConfig] = EMPTY,
         leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
         replication_factor: int = -1,
+        record_kind: str = "",
     ) -> None:
         self.name = name
         self.partition_count = partition_count
@@ -36,6 +38,7 @@ class CreateMirrorTopicRequest(Message):
         self.configs = [] if configs is EMPTY else configs
         self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
         self.replication_factor = replication_factor
+        self.record_kind = record_kind
 
 
 class MirrorTopicConfig(Message):
@@ -194,7 +197,7 @@ class PutDocumentsRequest(Message):
 
 
 class PutDocument(Message):
-    __slots__ = ("kind", "name", "body", "expected_version")
+    __slots__ = ("kind", "name", "body", "expected_version", "unless_writer")
 
     def __init__(
         self,
@@ -203,11 +206,13 @@ class PutDocument(Message):
         name: str = "",
         body: bytes | None = None,
         expected_version: int = -1,
+        unless_writer: str = "",
     ) -> None:
         self.kind = kind
         self.name = name
         self.body = body
         self.expected_version = expected_version
+        self.unless_writer = unless_writer
 
 
 class PutDocumentsResponse(Message):
@@ -730,6 +735,7 @@ class NewMirrorTopic(Message):
         "configs",
         "leader_epochs",
         "replication_factor",
+        "record_kind",
     )
 
     def __init__(
@@ -741,6 +747,7 @@ class NewMirrorTopic(Message):
         configs: list[MirrorTopicConfig] = EMPTY,
         leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
         replication_factor: int = 0,
+        record_kind: str = "",
     ) -> None:
         self.name = name
         self.partition_count = partition_count
@@ -748,6 +755,7 @@ class NewMirrorTopic(Message):
         self.configs = [] if configs is EMPTY else configs
         self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
         self.replication_factor = replication_factor
+        self.record_kind = record_kind
 
 
 class CreateMirrorTopicsResponse(Message):

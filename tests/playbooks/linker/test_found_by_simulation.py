@@ -1,8 +1,14 @@
 """What simulated federations found, told as plain stories. The seed that found each is in `tests/sim/seeds.txt`."""
 
+from typing import Any
+
 import pytest
 
+from brokers.errors import KafkaError, Refusal
+from brokers.events import TimeReached
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
+from brokers.metadata.commands.commands import Submitted
+from brokers.metadata.commands.document_commands import PutDocuments
 from brokers.region import PartitionState
 from linker.answers import MirrorDescription, Topics
 from linker.commands import (
@@ -13,8 +19,10 @@ from linker.commands import (
     DescribeLink,
     DescribeMirror,
 )
+from linker.control.mirror_topic import creation
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked
+from linker.records.mirror_record import MIRROR_KIND, TopicSpec, removal
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Host, Unlucky, World, caught_up, linked
@@ -283,3 +291,47 @@ def test_a_mirror_that_a_power_cut_emptied_begins_anew_in_the_middle_of_a_batch(
     assert here(world, orders).log_start_offset == 5
     assert world.destination.offsets("orders", 0) == [2]
     assert world.source.log("orders", 0).endswith(world.destination.log("orders", 0))
+
+
+def submit(host: Host, command: Submitted) -> Any:
+    """What a link coordinator has asked the controller for, and what comes late."""
+    region, told = host.linker._region, []
+
+    def answered(result: Any, _: int) -> list[Any]:
+        told.append(result)
+        return []
+
+    region.timers.set(host.now, lambda _: [region.propose(command, answered)])
+    host.feed(TimeReached())
+    host.world.run_until(lambda: bool(told))
+    return told[0]
+
+
+def test_no_topic_is_made_for_a_mirror_that_was_withdrawn_meanwhile() -> None:
+    """It was read-only, nothing filled it, and its name was taken for ever."""
+    world = started()
+    here = world.destination
+    clients.create_topic(world.source, "a.b")
+    clients.create_topic(here, "a_b")  # not beside a.b: they have one name in metrics
+    create = CreateMirror(link="west-east", mirror_topic="a.b")
+    assert isinstance(here.ask(create), LinkRefusal)
+    assert clients.delete_topic(here, "a_b") == 0
+    link = here.linker.links["west-east"]
+    state_of_orders = link.mirrors["orders"].source_state
+    assert state_of_orders is not None
+    late = submit(here, creation("a.b", link, state_of_orders, TopicSpec()))
+    assert "a.b" not in here.view.image.topics_by_name
+    assert isinstance(late, Refusal) and late.error is KafkaError.INVALID_UPDATE_VERSION
+    assert isinstance(here.ask(create), MirrorDescription)
+    clients.send(world.source, "a.b", 0, b"a")
+    world.run_until(lambda: caught_up(world, "a.b"))
+
+
+def test_a_mirror_whose_topic_was_made_before_its_withdrawal_keeps_its_record() -> None:
+    world = started()
+    here = world.destination
+    late = submit(here, PutDocuments((removal("orders", "west-east"),)))
+    assert isinstance(late, Refusal) and late.error is KafkaError.TOPIC_ALREADY_EXISTS
+    assert (MIRROR_KIND, "orders") in here.view.image.documents
+    clients.send(world.source, "orders", 0, b"c")
+    world.run_until(lambda: caught_up(world))

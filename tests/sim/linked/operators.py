@@ -17,6 +17,7 @@ from linker.commands import (
 from linker.config import OF_A_SOURCE
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked, Elsewhere
+from linker.records.mirror_record import MIRROR_KIND
 from linker.records.mirror_state import MirrorState
 from tests.sim.linked.federation import Ends, Region
 from tests.sim.regions.cluster import ADMIN_PORT, TOPIC, place
@@ -73,13 +74,21 @@ class LinkOperator:
             while not isinstance(await self._ask(DescribeMirror(self.topic)), MirrorDescription):
                 await self._world.sleep(200)
         else:
-            await self._until(
-                CreateMirror(link=self.link, mirror_topic=self.topic), "TOPIC_ALREADY_EXISTS"
-            )
+            await self._create()
         source, destination = self._ends.source.statements, self._ends.destination.statements
         while TOPIC not in source.made:  # it is a mirror itself, which was made and not told yet
             await self._world.sleep(LOOK_MS)
         destination.made[self.topic] = source.made[TOPIC]
+
+    async def _create(self) -> None:
+        """That there is a record is not the end: it is removed if its topic cannot be made."""
+        destination = self._ends.destination
+        command = CreateMirror(link=self.link, mirror_topic=self.topic)
+        while isinstance(await self._until(command, "TOPIC_ALREADY_EXISTS"), LinkRefusal):
+            while (MIRROR_KIND, self.topic) in destination.newest.documents:
+                if self.topic in destination.newest.topics_by_name:
+                    return
+                await self._world.sleep(LOOK_MS)
 
     def _pace(self) -> dict[str, str]:
         rng = self._world.rng(f"pace of {self.link}")

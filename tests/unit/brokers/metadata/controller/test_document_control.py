@@ -1,9 +1,12 @@
 """Documents are compared and set, all of a command or none."""
 
+from dataclasses import replace
+
 import pytest
 
 from brokers.errors import KafkaError, Refusal
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.mirror_commands import CreateMirrorTopic, SetTopicWriter
 from brokers.metadata.controller.document_control import DOCUMENT_BYTES_MAX
 from tests.unit.brokers.metadata.images import Region
 
@@ -69,3 +72,16 @@ def test_an_empty_document_is_not_an_absent_one() -> None:
     region = Region()
     region.do(PutDocuments((change("a", b""),)))
     assert region.image.documents["link", "a"].body == b""
+
+
+def test_the_record_of_a_topic_that_a_link_writes_is_removed_only_without_that_condition() -> None:
+    region = Region()
+    region.do(PutDocuments((change("a", b"1"), change("b", b"1"))))
+    region.do(CreateMirrorTopic(name="a", partition_count=1, writer="west"))
+    removal = replace(change("a", None), unless_writer="west")
+    assert refusal(region, change("b", None), removal) is KafkaError.TOPIC_ALREADY_EXISTS
+    assert region.do(PutDocuments((replace(removal, unless_writer="north"),))) == {("link", "a"): 0}
+    assert region.do(PutDocuments((replace(change("b", None), unless_writer="west"),)))
+    region.do(PutDocuments((change("a", b"1"),)))
+    region.do(SetTopicWriter(topic="a", expected_writer="west", writer=None))
+    assert region.do(PutDocuments((removal,))) == {("link", "a"): 0}

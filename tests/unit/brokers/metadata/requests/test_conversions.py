@@ -80,6 +80,7 @@ NEW_MIRRORS = st.builds(
     writer=TEXT,
     configs=st.dictionaries(TEXT, TEXT, max_size=3),
     leader_epochs=EPOCHS,
+    record_kind=TEXT,
 )
 RAISES = st.builds(RaiseLeaderEpochs, topic=TEXT, leader_epochs=EPOCHS)
 
@@ -150,6 +151,7 @@ COMMANDS: Mapping[type, st.SearchStrategy[Any]] = {
                 name=TEXT,
                 body=st.none() | st.binary(max_size=20),
                 expected_version=st.none() | OFFSETS,
+                unless_writer=TEXT,
             )
         ),
     ),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.errors import KafkaError, Refusal
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
     CreateMirrorTopics,
@@ -63,6 +64,17 @@ def test_a_mirror_that_cannot_be_is_refused(
 ) -> None:
     command = CreateMirrorTopic(name=name, partition_count=count, writer="east", configs=configs)
     assert refusal(region_with_mirror(), command) is error
+
+
+def test_a_mirror_whose_record_was_removed_is_refused() -> None:
+    region = region_with_mirror()
+    command = CreateMirrorTopic(name="x", partition_count=1, writer="east", record_kind="mirror")
+    for kind, name in (("mirror", "m"), ("link", "x")):
+        region.do(PutDocuments((DocumentChange(kind=kind, name=name, body=b"1"),)))
+        assert refusal(region, command) is KafkaError.INVALID_UPDATE_VERSION
+    region.do(PutDocuments((DocumentChange(kind="mirror", name="x", body=b"1"),)))
+    region.do(CreateMirrorTopics((command,)))
+    assert region.image.topics_by_name["x"].writer == "east"
 
 
 def test_handing_a_topic_to_producers_raises_every_leader_epoch() -> None:
