@@ -10,8 +10,9 @@ data) and P8 (every hole is in the ledger). It sees a region through `brokers.re
 - `frames`, `hold_frames`: messages of the stream between two regions; `records/`: documents in the metadata log
 - `commands`: what operators ask; `answers`: what they are told
 - `coordinator_election`: which broker coordinates links; `region_client`: how links ask their own region;
-  `node_limits`: what the settings of a node allow them
-- `gathering`, `joint_proposals`: changes that are proposed together; `window_budget`: how far windows of streams grow
+  `node_limits`: what the settings of a node allow them; `peer_limits`: and those who reach its listeners
+- `gathering`, `joint_proposals`: changes that are proposed together; `window_budget`: how far windows of streams grow;
+  `watch_room`: what other regions have a node follow
 - `sliced_work`: work that takes long, done in slices
 - `events`: the events and effects of the linker
 - `data/`: one partition, from the source's log into the mirror's

@@ -1,6 +1,7 @@
 """A node's own settings, read once from TOML; the keys are Kafka's names.
 
-TOML's dotted keys spell them without quotes (`log.segment.bytes = 1073741824`). Unknown keys and values out of
+TOML's dotted keys spell them without quotes (`log.segment.bytes = 1073741824`); a key that is the beginning of
+another one needs them where both are set (`"link.max.streams" = 40`). Unknown keys and values out of
 range are refused, all of them in one `ConfigError`, and nothing is started.
 """
 
@@ -20,6 +21,7 @@ from brokers.config.link_limits import LinkLimits
 from brokers.config.log_cleaner_settings import LogCleanerSettings
 from brokers.config.log_settings import LogSettings
 from brokers.config.operation_settings import OperationSettings
+from brokers.config.peer_limits import PeerLimits
 from brokers.config.quorum_settings import QuorumSettings
 from brokers.ids import Peer
 
@@ -53,6 +55,7 @@ class BrokerConfig(
     OperationSettings,
     LogCleanerSettings,
     LinkLimits,
+    PeerLimits,
 ):
     """The settings of one node. Defaults are Kafka's unless the comment says why not."""
 
@@ -343,7 +346,9 @@ def from_toml(text: str) -> dict[str, Any]:
     try:
         return dict(_flatten(tomllib.loads(text)))
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError([f"not TOML: {error}"]) from None
+        is_nested = "overwrite a value" in str(error)
+        hint = "; a key that is the beginning of another one needs quotes" if is_nested else ""
+        raise ConfigError([f"not TOML: {error}{hint}"]) from None
 
 
 def from_settings(

@@ -22,6 +22,7 @@ def contradictions(config: "BrokerConfig") -> Iterator[str]:
             "so that one lost heartbeat would fence the broker"
         )
     yield from _watermark_problems(config)
+    yield from config.limit_problems()
     if config.log_cleaner_min_compaction_lag_ms > config.log_cleaner_max_compaction_lag_ms:
         yield "log.cleaner.min.compaction.lag.ms: above log.cleaner.max.compaction.lag.ms"
     if config.log_cleaner_dedupe_buffer_size // config.log_cleaner_threads < 1 << 20:

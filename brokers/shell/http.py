@@ -14,13 +14,14 @@ from typing import Final, TypeAlias
 
 import h11
 
+from brokers.connection_room import CONNECTIONS, ConnectionLimits, ConnectionRoom
+
 SLICE_SECONDS: Final = 0.001
 SLICE_CHARACTERS: Final = 256 * 1024
 HEADERS_SECONDS: Final = 5.0  # for the first request of a connection
 EXCHANGE_SECONDS: Final = (
     60.0  # for a later request, and for each response; then the connection is closed
 )
-CONNECTIONS_MAX: Final = 64
 CONNECTIONS_RESERVED: Final = 16  # above that, for the paths that must always be answered
 READ_BYTES: Final = 16 * 1024
 TEXT: Final = "text/plain; charset=utf-8"
@@ -41,8 +42,8 @@ Route: TypeAlias = Callable[[], HttpResponse]
 class HttpServer:
     """Serves `routes`, by path, on a bound socket.
 
-    At `CONNECTIONS_MAX` the connection that has waited longest for its request makes room for a new one. Where all are
-    being answered, `CONNECTIONS_RESERVED` more are accepted for the paths that are `always` answered.
+    Within `limits` the connection that has waited longest for its request makes room for a new one. Where all are being
+    answered, `CONNECTIONS_RESERVED` more are accepted for the paths that are `always` answered.
     """
 
     def __init__(
@@ -50,13 +51,14 @@ class HttpServer:
         routes: Mapping[str, Route],
         always: Container[str] = (),
         headers_seconds: float = HEADERS_SECONDS,
+        limits: ConnectionLimits = CONNECTIONS,
     ) -> None:
         self._headers_seconds = headers_seconds
         self._routes = routes
         self._always = always
         self._server: asyncio.Server | None = None
         self._connections: dict[asyncio.StreamWriter, asyncio.Task[None] | None] = {}
-        self._waiting: dict[asyncio.StreamWriter, None] = {}  # for a request, the longest first
+        self._room = ConnectionRoom(limits, self._abort)
         self._turn = asyncio.Lock()  # one slice in each iteration of the loop, of all connections
 
     async def start(self, bound: socket.socket) -> None:
@@ -71,27 +73,25 @@ class HttpServer:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._connections) >= CONNECTIONS_MAX:
-            self._make_room()
-        is_reserved = len(self._connections) >= CONNECTIONS_MAX
-        if len(self._connections) >= CONNECTIONS_MAX + CONNECTIONS_RESERVED:
+        ip = str(writer.get_extra_info("peername")[0])
+        self._room.make_room(ip)
+        is_reserved = not self._room.has_room(ip)
+        if not self._room.has_room(ip, CONNECTIONS_RESERVED):
             writer.close()
             return
+        self._room.add(writer, ip)
         self._connections[writer] = asyncio.current_task()
         try:
             with suppress(h11.RemoteProtocolError, ConnectionError, TimeoutError):
                 await self._serve(reader, writer, is_reserved)
         finally:
             self._connections.pop(writer, None)
-            self._waiting.pop(writer, None)
+            self._room.remove(writer)
             writer.close()
 
-    def _make_room(self) -> None:
-        longest = next(iter(self._waiting), None)
-        if longest is not None:
-            del self._waiting[longest]
-            self._connections.pop(longest)
-            longest.transport.abort()
+    def _abort(self, writer: asyncio.StreamWriter) -> None:
+        self._connections.pop(writer, None)
+        writer.transport.abort()
 
     async def _serve(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_reserved: bool
@@ -99,10 +99,10 @@ class HttpServer:
         connection = h11.Connection(h11.SERVER)
         seconds = self._headers_seconds
         while True:
-            self._waiting[writer] = None
+            self._room.waits(writer)
             async with asyncio.timeout(seconds):
                 request = await _request(connection, reader)
-            self._waiting.pop(writer, None)
+            self._room.works(writer)
             if request is None:
                 return
             async with asyncio.timeout(EXCHANGE_SECONDS):

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from brokers.api import fetch, produce
 from brokers.config.broker_config import BrokerConfig
+from brokers.connection_room import ConnectionLimits
 from brokers.ids import Instant
 from brokers.node.parts import Parts
 from brokers.shell.clock import Clock
@@ -56,7 +57,9 @@ class Metrics:
         if bound is not None:
             parts.publisher.subscribe(self._changes.follow)
         health = health_routes(node, parts)
-        self._http = HttpServer({"/metrics": self._page, **health}, always=health)
+        config = parts.config
+        limits = ConnectionLimits(config.http_max_connections, config.http_max_connections_per_ip)
+        self._http = HttpServer({"/metrics": self._page, **health}, always=health, limits=limits)
 
     @property
     def feed(self) -> Feed:

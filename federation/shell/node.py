@@ -17,14 +17,19 @@ from brokers.shell.node import Core, NodeRefused
 from brokers.shell.process import run
 from brokers.shell.settings import load_config, overrides_of
 from federation.node import RegionNode
+from federation.shell.limits import (
+    chunk_bytes_max,
+    command_limits,
+    connection_limits,
+    node_limits,
+    stream_limits,
+)
 from federation.shell.link_metrics import LinkMetrics
 from federation.shell.orphan_files import OrphanFiles
-from linker.frames import CHUNK_BYTES_MAX
 from linker.linker import Linker
-from linker.node_limits import NodeLimits
 from linker.shell.admin_server import AdminServer
 from linker.shell.client import Dialer
-from linker.shell.link_server import LinkServer, StreamLimits
+from linker.shell.link_server import LinkServer
 from linker.shell.streams import Streams
 
 if TYPE_CHECKING:
@@ -58,10 +63,9 @@ class LinkServices:
             config.link_queued_max_bytes,
             chunk_bytes_max=chunk_bytes_max(config),
         )
-        limits = StreamLimits(config.link_max_streams, config.link_max_streams_per_ip)
-        self._links = LinkServer(self._streams, feed, limits)
+        self._links = LinkServer(self._streams, feed, stream_limits(config))
         self._orphans = OrphanFiles(config.directories)
-        self._admin = AdminServer(feed, disks=self._orphans)
+        self._admin = AdminServer(feed, command_limits(config), self._orphans)
         self._metrics: LinkMetrics | None = None  # once there is a linker
         self._rest_socket: socket.socket | None = None
         self._rest: RestServer | None = None  # once its region is known
@@ -86,14 +90,10 @@ class LinkServices:
             is_fencing_enabled=config.link_fencing_enable,
             hold_limits=config.hold_limits,
             startup_wait_ms=config.link_source_startup_wait_ms,
-            limits=NodeLimits(
-                config.link_window_growth_max_bytes,
-                chunk_bytes_max(config),
-                config.link_io_max_bytes_per_second,
-            ),
+            limits=node_limits(config),
         )
         self._metrics = LinkMetrics(linker, self._orphans)
-        self._rest = _rest_server(self._rest_socket, self._admin, broker.view.cluster_id)
+        self._rest = _rest_server(self._rest_socket, self._admin, broker.view.cluster_id, config)
         return RegionNode(broker, linker)
 
     def metrics_text(self, now: Instant) -> Iterator[str]:
@@ -114,19 +114,15 @@ class LinkServices:
         await self._links.stop()
 
 
-def chunk_bytes_max(config: BrokerConfig) -> int:
-    """No batch is longer than a request that a producer may send, and a chunk holds at least one."""
-    return max(config.socket_request_max_bytes, CHUNK_BYTES_MAX)
-
-
 def _rest_server(
-    bound: socket.socket | None, admin: AdminServer, cluster_id: str
+    bound: socket.socket | None, admin: AdminServer, cluster_id: str, config: BrokerConfig
 ) -> "RestServer | None":
     if bound is None:
         return None
     from linker.shell.rest.server import RestServer  # its libraries cost 0.4 s, and memory
 
-    return RestServer(bound, admin.administer, cluster_id)
+    limits = (command_limits(config), connection_limits(config))
+    return RestServer(bound, admin, cluster_id, *limits)
 
 
 def _bind(server: LinkServer | AdminServer, name: str, wanted: str | None) -> str:

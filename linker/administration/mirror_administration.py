@@ -28,7 +28,7 @@ from linker.commands import CreateMirror, ListMirrors
 from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import creation, refusal_of
 from linker.errors import LinkRefusal
-from linker.frames import TOPICS_MAX, TopicState
+from linker.frames import TopicState
 from linker.joint_proposals import UNKNOWN_OUTCOMES
 from linker.records.mirror_record import (
     MIRROR_KIND,
@@ -124,10 +124,11 @@ class MirrorAdministration:
 
     def create(self, command: CreateMirror, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.link)
-        if len(link.mirrors) >= TOPICS_MAX:
+        topics_max = self._region.limits.topics
+        if len(link.mirrors) >= topics_max:
             raise LinkRefusal(
                 "POLICY_VIOLATION",
-                f"link {link.name} has {TOPICS_MAX} mirror topics, which is the most",
+                f"link {link.name} has {topics_max} mirror topics, which is the most (link.max.topics)",
                 hint="create another link to the same source",
             )
         source_topic = command.source_topic or command.mirror_topic.removeprefix(link.config.prefix)

@@ -372,7 +372,7 @@ class ClusterLink:
     def on_frame(self, stream: Stream, frame: Frame, now: Instant) -> Effects:
         connection = self._connection(stream)
         connection.frame_received()
-        if connection.phase is Phase.GREETING:
+        if connection.phase is Phase.GREETING or isinstance(frame, Refused):
             return connection.on_greeting(frame, now)
         match frame:
             case Chunk() | Beacon() | Agreed() | Declined():

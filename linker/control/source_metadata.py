@@ -18,6 +18,7 @@ from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirro
 from linker.records.mirror_state import LIVE, MirrorState
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, Step
+from linker.watch_room import filters_size, names_size
 
 FRAME_OFFSETS_MAX: Final = 1_000  # with metadata of 4 KB each, a frame of 4 MB
 TOPIC_COST: Final = 20
@@ -103,6 +104,7 @@ class TopicPublisher:
             str, TopicState | None
         ] = {}  # of the topics that were watched before
         self._wanted: Iterator[str] = iter(())  # topics that will be watched
+        self._listed: tuple[str, ...] = ()  # the list that is looked through
         self._filters: tuple[Filter, ...] = ()
         self._changed: set[str] = set()  # of those, while the new list is looked through
         self._added: dict[str, None] = {}  # to the list, and not looked at yet
@@ -115,6 +117,12 @@ class TopicPublisher:
         """Those that are watched. `changes` rises whenever they may be others."""
         return self._sent.keys()
 
+    @property
+    def watched_bytes(self) -> int:
+        """Of names and filters, about."""
+        held = (self._sent, self._sent_before, self._added, self._removed, self._listed)
+        return names_size(set().union(*held)) + filters_size(self._filters)
+
     def watch(self, topics: tuple[str, ...], filters: tuple[Filter, ...] = ()) -> Job:
         """These topics, those that the filters admit, and no others. A later call takes the place of one that is not
         done."""
@@ -122,7 +130,7 @@ class TopicPublisher:
         unseen = set(self._wanted)
         known = {topic: state for topic, state in self._sent_before.items() if topic in unseen}
         self._sent_before, self._sent = known | self._sent, {}
-        self._filters = filters
+        self._filters, self._listed = filters, topics
         listed = set(topics)
         self._added = {topic: None for topic in self._added if topic in listed}
         self._removed = {}
@@ -146,7 +154,7 @@ class TopicPublisher:
                 known = self._sent[topic] = self._sent_before.get(topic)
                 is_sent = known is not None and topic not in self._changed
                 yield Step(1, []) if is_sent else self._look(topic)
-        self._sent_before = {}
+        self._sent_before, self._listed = {}, ()
         self._changed.clear()
 
     def rewatch(self, added: tuple[str, ...], removed: tuple[str, ...]) -> Job:
@@ -209,6 +217,11 @@ class GroupPublisher:
         self.tells_activity = False
         self._gathered: dict[str, dict[TopicPartition, OffsetAndMetadata | None]] = {}
         self._timer: int | None = None
+
+    @property
+    def watched_bytes(self) -> int:
+        """Of filters, about."""
+        return filters_size(self._filters)
 
     def watch(self, filters: tuple[Filter, ...]) -> Job:
         self._filters = filters

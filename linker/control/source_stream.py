@@ -50,6 +50,7 @@ from linker.protocol_versions import (
 from linker.records.mirror_record import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, SlicedWork, Step
+from linker.watch_room import WatchShare, filters_size, names_size
 
 BEACON_MS: Final = 500  # at least this often a destination learns that nothing else has changed
 
@@ -86,6 +87,8 @@ class SourceStream:
         self._drained: DrainedBeacons | None = None  # the same
         self._timer: int | None = None
         self.version = 0  # of the protocol, from the handshake on
+        self._share = WatchShare(self._subscriptions, self._watched_bytes)
+        region.watching.add(self._share)
         self._is_versed = False  # whether the destination knows regions of several brokers
         self._sent_brokers: tuple[SourceBroker, ...] = ()
 
@@ -111,6 +114,10 @@ class SourceStream:
                 if self.version < COMPACTED_FROM and (because := refusal(self._region.view, frame)):
                     declined = Declined(frame.subscription, MirrorError.NOT_SET, because)
                     return [*self._sender.send(declined)]
+                if because := self._no_room(frame):
+                    return self._sender.send(
+                        Declined(frame.subscription, MirrorError.NOT_SET, because)
+                    )
                 self._holds.subscribed(self._holder, frame.partition, frame.offset, self._stream)
                 return self._source.subscribe(frame, now)
             case HoldRetention():
@@ -124,6 +131,10 @@ class SourceStream:
                 return []
             case Credit(granted_bytes):
                 return self._source.credit(granted_bytes, now)
+            case WatchTopics() | RewatchTopics() | WatchGroups() if because := self._too_much(
+                frame
+            ):
+                return self._refuse(Refused(LinkError.UNKNOWN.value, because))
             case WatchTopics(topics, filters):
                 watching = self._work.add(self._topics.watch(topics, filters), now)
                 return [*watching, *self._work.add(self._groups.topics_watched(), now)]
@@ -147,6 +158,31 @@ class SourceStream:
                 return self._answer_beacons(nonces, now)
             case _:
                 return self._refuse(Refused("UNKNOWN", f"a source takes no {type(frame).__name__}"))
+
+    # --- what the stream may have this node follow ---
+
+    def _subscriptions(self) -> int:
+        return len(self._source.subscribed) if self._source is not None else 0
+
+    def _watched_bytes(self) -> int:
+        return self._topics.watched_bytes + self._groups.watched_bytes
+
+    def _no_room(self, frame: Subscribe) -> str:
+        """A later subscription of a partition replaces the earlier one."""
+        assert self._source is not None
+        if frame.partition in self._source.subscribed:
+            return ""
+        return self._region.watching.no_subscription(self._share)
+
+    def _too_much(self, frame: WatchTopics | RewatchTopics | WatchGroups) -> str:
+        match frame:
+            case WatchTopics(topics, filters):
+                size = names_size(topics) + filters_size(filters)
+            case RewatchTopics(added, removed):
+                size = names_size(added) + names_size(removed)
+            case WatchGroups(filters):
+                size = filters_size(filters)
+        return self._region.watching.no_names(self._share, size)
 
     def _greet(self, frame: Frame, now: Instant) -> Effects:
         view = self._region.view
@@ -240,6 +276,7 @@ class SourceStream:
         """The stream was lost or closed; nothing is sent on it any more."""
         self._sender.stream = None
         self._work.stop()
+        self._region.watching.remove(self._share)
         if self._source is not None:
             self._source.close()
             self._holds.closed(self._stream)

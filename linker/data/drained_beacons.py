@@ -54,7 +54,7 @@ class DrainedBeacons:
         image = self._region.view.image
         placed = image.topics_by_name.get(topic)
         found = placed.each() if placed is not None else ()
-        subscribed = [each for each in found if self._source.is_subscribed(each)]
+        subscribed = [each for each in found if each in self._source.subscribed]
         if placed is None or not subscribed:
             return True  # nothing follows on this stream
         if image.next_offset < metadata_offset or placed.writer is None:

@@ -9,7 +9,7 @@ Always: a chunk continues its subscription exactly; the bytes sent exceed the cr
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, KeysView
 from functools import partial
 from typing import Final
 
@@ -72,8 +72,7 @@ class SourceReplicator:
         self._chained: dict[int, None] = {}  # those of mirrors
         self._ahead = 0
         self._granted_bytes = 0
-        self._sent_bytes = 0
-        self._reserved_bytes = 0
+        self._sent_bytes = self._reserved_bytes = 0
 
     def subscribe(self, frame: Subscribe, now: Instant) -> Effects:
         """A later subscription of a partition replaces the earlier one."""
@@ -122,9 +121,10 @@ class SourceReplicator:
             self._chained[subscription.number] = None
         return subscription
 
-    def is_subscribed(self, partition: TopicPartition) -> bool:
-        """Whether the partition is sent on this stream."""
-        return partition in self._numbers
+    @property
+    def subscribed(self) -> KeysView[TopicPartition]:
+        """The partitions that are sent on this stream."""
+        return self._numbers.keys()
 
     def located(
         self, positions: Iterable[tuple[int, Offset]]

@@ -1,7 +1,7 @@
 """`admin.listener`: operators' commands, and their answers."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Protocol
@@ -14,13 +14,15 @@ from google.protobuf.message import DecodeError
 from linker.commands import ChangeMirrors, Command, DeleteLink
 from linker.errors import LinkRefusal
 from linker.events import AdminAnswered, AdminAsked, Elsewhere
+from linker.peer_limits import COMMANDS, CommandLimits
 from linker.shell import older_nodes
 from linker.shell.admin_forwarding import FORWARDED, Forwarder, NotSent
-from linker.shell.options import ADMIN_SERVER_OPTIONS
+from linker.shell.command_room import CommandRoom, LateRequest, NoRoom, ip_of
+from linker.shell.options import admin_server_options
 from linker.shell.streams import Feed
 from linker.wire import administration
 
-COMMANDS_MAX: Final = 64  # at a time; a promotion may wait for minutes
+_END: Final = grpc.aio.EOF  # type: ignore[attr-defined]  # missing from the stubs
 MOVING: Final = ("COORDINATOR_NOT_AVAILABLE", "the link coordinator is changing")
 MOVING_SECONDS: Final = (
     20.0  # a frozen coordinator is fenced after its session timeout, by default 9 s
@@ -52,18 +54,19 @@ class AdminServer:
     def __init__(
         self,
         feed: Feed,
-        commands_max: int = COMMANDS_MAX,
+        limits: CommandLimits = COMMANDS,
         disks: DiskMethods | None = None,
     ) -> None:
         """`disks` answers what is asked of this broker's log directories."""
         self._feed = feed
+        self._limits = limits
+        self.room = CommandRoom(limits)
         self._next_ticket = 0
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self._forwarder = Forwarder()
-        self._server = grpc.aio.server(
-            options=ADMIN_SERVER_OPTIONS, maximum_concurrent_rpcs=commands_max
-        )
-        self._server.add_generic_rpc_handlers((_Handlers(self.administer, self._ask, disks),))
+        self._server = grpc.aio.server(options=admin_server_options(limits))
+        handlers = _Handlers(self.administer, self._ask, self.room, disks)
+        self._server.add_generic_rpc_handlers((handlers,))
         self.perform: dict[type, Callable[[Any], None]] = {AdminAnswered: self._answer}
 
     def bind(self, address: str) -> int:
@@ -137,34 +140,54 @@ class AdminServer:
 
 
 class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class itself takes none
-    """Requests and replies are bytes."""
+    """Requests and replies are bytes. A request is read once there is room for it."""
 
-    def __init__(self, administer: Any, ask: Any, disks: DiskMethods | None) -> None:
+    def __init__(
+        self, administer: Any, ask: Any, room: CommandRoom, disks: DiskMethods | None
+    ) -> None:
         self._administer = administer
         self._ask = ask
+        self._room = room
         self._disks = disks
 
     def service(self, handler_call_details: Any) -> Any:
         name = handler_call_details.method.removeprefix(administration.SERVICE_PREFIX)
         if self._disks is not None and name in self._disks.methods:
-            return grpc.unary_unary_rpc_method_handler(partial(self._on_disk, self._disks, name))
+            return self._handler(partial(self._on_disk, self._disks, name))
         if name not in administration.METHODS:
             return None
+        return self._handler(partial(self._command, name))
 
-        async def ask(request: bytes, context: Any) -> bytes:
+    def _handler(self, answer: Callable[[bytes, Any], Awaitable[bytes]]) -> Any:
+        """A stream of one request, on the wire as any: gRPC itself would read it before it asks anybody."""
+
+        async def ask(_: Any, context: Any) -> bytes:
+            ip = ip_of(address_of(context.peer()))
             try:
-                metadata = dict(context.invocation_metadata())
-                forwarded_from = metadata.get(FORWARDED)
-                return bytes(await self._administer(name, request, forwarded_from, context.peer()))
-            except grpc.aio.AioRpcError as error:  # of the coordinator, to which it was forwarded
-                because = f"the link coordinator does not answer: {error.details()}"
-                await context.abort(grpc.StatusCode.UNAVAILABLE, because)
+                with self._room.command(ip):
+                    async with self._room.request(ip, context.read) as request:
+                        if request is _END:
+                            return b""  # the call was cancelled, or gRPC has refused what came
+                        return await answer(request, context)
+            except NoRoom as error:
+                await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
                 raise
-            except administration.MalformedRequest as error:
-                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+            except LateRequest as error:
+                await context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, str(error))
                 raise
 
-        return grpc.unary_unary_rpc_method_handler(ask)
+        return grpc.stream_unary_rpc_method_handler(ask)
+
+    async def _command(self, name: str, request: bytes, context: Any) -> bytes:
+        try:
+            forwarded_from = dict(context.invocation_metadata()).get(FORWARDED)
+            return bytes(await self._administer(name, request, forwarded_from, context.peer()))
+        except grpc.aio.AioRpcError as error:  # of the coordinator, to which it was forwarded
+            await context.abort(*_passed_on(error))
+            raise
+        except administration.MalformedRequest as error:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+            raise
 
     async def _on_disk(self, disks: DiskMethods, name: str, request: bytes, context: Any) -> bytes:
         try:
@@ -176,3 +199,9 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class 
         except DecodeError as error:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
             raise
+
+
+def _passed_on(error: grpc.aio.AioRpcError) -> tuple[grpc.StatusCode, str]:
+    if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
+        return error.code(), f"at the link coordinator: {error.details()}"
+    return grpc.StatusCode.UNAVAILABLE, f"the link coordinator does not answer: {error.details()}"

@@ -2,24 +2,18 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import grpc
 import grpc.aio
 
 from linker.errors import LinkError
 from linker.events import StreamAccepted
-from linker.shell.options import LINK_SERVER_OPTIONS, OPEN_METHOD
+from linker.peer_limits import StreamLimits
+from linker.shell.options import OPEN_METHOD, link_server_options
 from linker.shell.streams import Feed, Streams
 
 GRACE_SECONDS: Final = 0.5
-
-
-class StreamLimits(NamedTuple):
-    """How many streams may be open here: in all, and of one address."""
-
-    total: int
-    per_ip: int
 
 
 class LinkServer:
@@ -31,7 +25,7 @@ class LinkServer:
         self._limits = limits
         self._next_stream = 0
         self._open_by_ip: Counter[str] = Counter()
-        self._server = grpc.aio.server(options=LINK_SERVER_OPTIONS)
+        self._server = grpc.aio.server(options=link_server_options(limits))
         self._server.add_generic_rpc_handlers((_Handlers(self._open),))
 
     def bind(self, address: str) -> int:

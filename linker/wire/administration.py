@@ -34,7 +34,7 @@ from linker.commands import (
 )
 from linker.errors import LinkRefusal
 from linker.frames import TOPICS_MAX
-from linker.wire.limits import FrameError, listed, reason
+from linker.wire.limits import CONFIGS_MAX, FrameError, configs, listed, reason
 from linker.wire.replies import REPLIES, error_message
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -83,7 +83,7 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
         pb.CreateLinkRequest,
         lambda m: CreateLink(
             name=m.link_name,
-            configs=dict(m.configs),
+            configs=configs(m.configs),
             source_cluster_id=m.source_cluster_id,
             validate_only=m.validate_only,
             skip_validation=m.skip_validation,
@@ -107,8 +107,8 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
         pb.AlterLinkConfigsRequest,
         lambda m: AlterLinkConfigs(
             name=m.link_name,
-            sets=dict(m.set),
-            deletes=tuple(getattr(m, "delete")),  # noqa: B009 - a keyword in C++ only
+            sets=configs(m.set),
+            deletes=tuple(listed(getattr(m, "delete"), CONFIGS_MAX)),  # noqa: B009 - a keyword in C++ only
             validate_only=m.validate_only,
         ),
         pb.ConfigsReply,
@@ -124,7 +124,7 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
             link=m.link_name,
             mirror_topic=m.mirror_topic,
             source_topic=m.source_topic,
-            configs=dict(m.configs),
+            configs=configs(m.configs),
             validate_only=m.validate_only,
             replication_factor=m.replication_factor,
         ),

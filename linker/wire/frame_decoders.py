@@ -58,6 +58,7 @@ from linker.wire.limits import (
     PARTITIONS_MAX,
     FrameError,
     address,
+    configs,
     group_text,
     listed,
     name,
@@ -132,7 +133,7 @@ def _from_topic_state(message: pb.TopicState) -> TopicState:
         name(message.topic),
         message.topic_id,
         partition_count(message.partition_count),
-        dict(message.configs),
+        configs(message.configs),
         tuple(leader_epoch(one) for one in listed(message.leader_epochs, PARTITIONS_MAX)),
         tuple(name(one) for one in listed(message.origins, ORIGINS_MAX)),
         tuple(listed(message.leaders, PARTITIONS_MAX)),
@@ -176,7 +177,7 @@ def _from_pace(message: pb.Hello) -> Pace:
 
 def _from_filter(message: pb.Filter) -> Filter:
     pattern = Pattern.PREFIXED if message.pattern == pb.Filter.PREFIXED else Pattern.LITERAL
-    return Filter(message.name, pattern, message.exclude)
+    return Filter(group_text(message.name), pattern, message.exclude)
 
 
 def _from_declined(message: pb.Declined) -> Declined:
@@ -246,7 +247,10 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     "declined": _from_declined,
     "beacon": lambda m: Beacon(
         m.clock,
-        tuple((one.subscription, bounds_of(one.standing)) for one in m.standings),
+        tuple(
+            (one.subscription, bounds_of(one.standing))
+            for one in listed(m.standings, PARTITIONS_MAX)
+        ),
         m.nonce,
     ),
     "ask_beacon": lambda m: AskBeacon(m.nonce, name(m.topic), offset(m.metadata_offset)),

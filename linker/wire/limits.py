@@ -1,6 +1,6 @@
 """How long the parts of a frame may be, whoever sends it. Texts and lists without a limit here share the frame's."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 NAME_CHARACTERS_MAX: Final = 249  # Kafka's limit for topics; here for links and clusters, too
@@ -9,6 +9,7 @@ TEXT_BYTES_MAX: Final = (
     32_767  # of a string in the records of groups: their ids, and what they commit besides offsets
 )
 PARTITIONS_MAX: Final = 1 << 20  # of a topic
+CONFIGS_MAX: Final = 1_000  # of a topic, or of a command; Kafka has some thirty for a topic
 GROUP_OFFSETS_MAX: Final = 20_000  # of a frame
 REASON_CHARACTERS_MAX: Final = 1_000
 LINEAGE_MAX: Final = 100_000  # leader epochs of a partition
@@ -69,3 +70,10 @@ def listed(items: Sequence[Any], length_max: int) -> Sequence[Any]:
     if len(items) > length_max:
         raise FrameError(f"a list of {len(items)}, above {length_max}")
     return items
+
+
+def configs(given: Mapping[str, str]) -> dict[str, str]:
+    """Settings by name. Raises FrameError for too many."""
+    if len(given) > CONFIGS_MAX:
+        raise FrameError(f"{len(given)} settings, above {CONFIGS_MAX}")
+    return dict(given)

@@ -47,7 +47,7 @@ class BrokerProcess:
         } | self.settings
         config = self._directory / "node.toml"
         config.write_text(
-            "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
+            "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in settings.items())
         )
         with (self._directory / "log").open("a") as log:
             self._process = subprocess.Popen(

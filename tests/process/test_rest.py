@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ import httpx
 import pytest
 from confluent_kafka import Producer
 
-from linker.shell.rest.request_limits import BODY_BYTES_MAX
-from linker.shell.rest.server import CONNECTIONS_MAX
+from brokers.connection_room import CONNECTIONS
+from linker.peer_limits import COMMANDS
 from tests.process.asking import until
 from tests.process.commands import causeway
 from tests.process.ledger import create_topic
@@ -246,7 +247,7 @@ def _wrong(west: Rest) -> Iterator[tuple[int, httpx.Response]]:
     text = b'{"configs": [{"name": "\\ud800", "value": "x"}]}'
     headers = {"content-type": "application/json"}
     yield 400, client.post("/links", content=text, headers=headers, params={"link_name": "l"})
-    long = b" " * (BODY_BYTES_MAX + 1)
+    long = b" " * (COMMANDS.request_bytes + 1)
     yield 413, client.post("/links", content=long, params={"link_name": "l"})
 
 
@@ -263,13 +264,25 @@ def test_the_description_has_every_operation(regions: tuple[Rest, Rest]) -> None
 def test_connections_that_ask_nothing_make_room_for_others(regions: tuple[Rest, Rest]) -> None:
     west, _ = regions
     host, port = west.node.told["rest"].rsplit(":", 1)
-    idle = [socket.create_connection((host, int(port))) for _ in range(CONNECTIONS_MAX)]
+    idle = [socket.create_connection((host, int(port))) for _ in range(CONNECTIONS.per_ip)]
     for each in idle:
         each.send(b"GET /kafka/v3")
     west.wait(lambda: _answers(west))
     for each in idle:
         assert each.recv(1) == b"", "it was closed"
         each.close()
+
+
+def test_clients_are_answered_while_others_hold_all_connections(regions: tuple[Rest, Rest]) -> None:
+    """They got 503."""
+    west, _ = regions
+    host, port = west.node.told["rest"].rsplit(":", 1)
+    with ExitStack() as held:
+        for number in range(CONNECTIONS.total):
+            local = (f"127.0.0.{2 + number % 2}", 0)
+            idle = socket.create_connection((host, int(port)), source_address=local)
+            held.enter_context(idle).send(b"GET /kafka/v3")
+        assert _answers(west)
 
 
 def _answers(region: Rest) -> bool:

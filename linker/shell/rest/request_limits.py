@@ -1,51 +1,75 @@
-"""How large and how slow a request may be. FastAPI reads a body whole, so it must not be endless."""
+"""How many requests there may be, and how large and slow each: FastAPI reads a body whole."""
 
 import asyncio
-from typing import Any, Final
+from typing import Any
 
+from linker.peer_limits import CommandLimits
+from linker.shell.command_room import CommandRoom, LateRequest, NoRoom
 from linker.shell.rest.schemas import ErrorData
 
-BODY_BYTES_MAX: Final = 4 << 20  # as a command over gRPC has
-BODY_SECONDS: Final = 10.0
+_OF_A_BODY = (b"content-length", b"transfer-encoding")
 
 
-class BodyLimit:
-    """An ASGI application around another. A longer body is answered with 413, one that takes longer with 408."""
+class RequestLimit:
+    """An ASGI application around another. Commands over gRPC have the same room.
 
-    def __init__(self, app: Any, bytes_max: int = BODY_BYTES_MAX) -> None:
+    A longer body is answered with 413, one that takes longer with 408, what there is no room for with 429, and what is
+    still under way when the node stops with 503.
+    """
+
+    def __init__(self, app: Any, limits: CommandLimits, room: CommandRoom) -> None:
         self._app = app
-        self._bytes_max = bytes_max
+        self._bytes_max = limits.request_bytes
+        self._room = room
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        ip = scope["client"][0] if scope.get("client") else ""
         try:
-            async with asyncio.timeout(BODY_SECONDS):
-                body = await self._body(receive)
-        except TimeoutError:
-            await _refuse(send, 408, "the request did not come in time")
-            return
-        if body is None:
-            await _refuse(send, 413, f"the request is longer than {self._bytes_max} bytes")
-            return
-        messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+            with self._room.command(ip):
+                await self._answer(ip, scope, receive, send)
+        except NoRoom as error:
+            await _refuse(send, 429, str(error))
+        except LateRequest as error:
+            await _refuse(send, 408, str(error))
+        except (
+            asyncio.CancelledError
+        ):  # by uvicorn, which would log it as an error of this application
+            await _refuse(send, 503, "the node stops")
 
-        async def replay() -> Any:
-            return next(messages, None) or await receive()
-
-        await self._app(scope, replay, send)
+    async def _answer(self, ip: str, scope: Any, receive: Any, send: Any) -> None:
+        if not any(name in _OF_A_BODY for name, _ in scope["headers"]):
+            await self._app(scope, receive, send)
+            return
+        async with self._room.request(ip, lambda: self._body(receive)) as body:
+            if body is None:
+                await _refuse(send, 413, f"the request is longer than {self._bytes_max} bytes")
+            else:
+                await self._app(scope, _replay(body, receive), send)
 
     async def _body(self, receive: Any) -> bytes | None:
-        """None for one that is too long."""
+        """None for one that is too long. Raises LateRequest for one whose client went away before it was whole."""
         body = bytearray()
         while True:
             message = await receive()
+            if message["type"] == "http.disconnect":
+                raise LateRequest("the client went away before the request was whole")
             body += message.get("body", b"")
             if len(body) > self._bytes_max:
                 return None
             if not message.get("more_body", False):
                 return bytes(body)
+
+
+def _replay(body: bytes, receive: Any) -> Any:
+    messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+    async def replay() -> Any:
+        return next(messages, None) or await receive()
+
+    return replay
 
 
 async def _refuse(send: Any, status: int, because: str) -> None:

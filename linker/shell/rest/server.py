@@ -9,27 +9,63 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from linker.shell.rest.admin_client import AdminClient, AdminHandler
+from brokers.connection_room import CONNECTIONS, ConnectionLimits, ConnectionRoom
+from linker.peer_limits import COMMANDS, CommandLimits
+from linker.shell.admin_server import AdminServer
+from linker.shell.rest.admin_client import AdminClient
 from linker.shell.rest.app import make_app
-from linker.shell.rest.request_limits import BodyLimit
+from linker.shell.rest.request_limits import RequestLimit
 
-CONNECTIONS_MAX: Final = 64
 IDLE_SECONDS: Final = 5
 REQUEST_SECONDS: Final = 10.0  # from the connection to the end of its first request's headers
 HEADER_BYTES_MAX: Final = 16 << 10
 STOP_SECONDS: Final = 1
 
 
-class _TimedProtocol(H11Protocol):
-    """Closes a connection that does not ask: uvicorn itself has a time for later requests only."""
+class _LimitedProtocol(H11Protocol):
+    """Closes a connection that does not ask: uvicorn itself has a time for later requests only. `room` has all."""
+
+    room: ConnectionRoom[H11Protocol]
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        ip = self.client[0] if self.client else ""
+        self.room.make_room(ip)
+        if not self.room.has_room(ip):
+            transport.close()
+            return
+        self.room.add(self, ip)
+        self.room.waits(self)
         self.loop.call_later(REQUEST_SECONDS, self._close_unless_asked)
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.room.remove(self)
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        if not self._is_idle:
+            self.room.works(self)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._is_idle:
+            self.room.waits(self)
+
+    @property
+    def _is_idle(self) -> bool:
+        cycle = getattr(self, "cycle", None)  # which uvicorn's types do not say
+        return cycle is None or cycle.response_complete
+
     def _close_unless_asked(self) -> None:
-        if getattr(self, "cycle", None) is None:  # which uvicorn's types do not say
+        if getattr(self, "cycle", None) is None:
             self.transport.close()
+
+
+def _protocol(limits: ConnectionLimits) -> type[H11Protocol]:
+    """uvicorn makes one for each connection."""
+    room: ConnectionRoom[H11Protocol] = ConnectionRoom(limits, lambda one: one.transport.abort())
+    return type("Protocol", (_LimitedProtocol,), {"room": room})
 
 
 class _Server(uvicorn.Server):
@@ -43,18 +79,25 @@ class _Server(uvicorn.Server):
 class RestServer:
     """Answers from `start` on."""
 
-    def __init__(self, bound: socket.socket, administer: AdminHandler, cluster_id: str) -> None:
+    def __init__(
+        self,
+        bound: socket.socket,
+        admin: AdminServer,
+        cluster_id: str,
+        commands: CommandLimits = COMMANDS,
+        connections: ConnectionLimits = CONNECTIONS,
+    ) -> None:
         self._bound = bound
+        app = make_app(AdminClient(admin.administer, cluster_id))
         config = uvicorn.Config(
-            BodyLimit(make_app(AdminClient(administer, cluster_id))),
-            http=_TimedProtocol,
+            RequestLimit(app, commands, admin.room),
+            http=_protocol(connections),
             ws="none",
             lifespan="off",
             log_config=None,  # as the node logs
             log_level="warning",
             access_log=False,
             server_header=False,
-            limit_concurrency=CONNECTIONS_MAX,
             timeout_keep_alive=IDLE_SECONDS,
             h11_max_incomplete_event_size=HEADER_BYTES_MAX,
             timeout_graceful_shutdown=STOP_SECONDS,

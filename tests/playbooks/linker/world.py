@@ -5,6 +5,7 @@ Two are there from the beginning; another one is made by its name.
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from brokers.records.batch import iter_headers
 from brokers.region import Ready
 from brokers.storage.storage import Storage
 from federation.node import RegionNode
+from federation.shell.limits import node_limits
 from linker.answers import MirrorDescription
 from linker.commands import Command, CreateLink, CreateMirror, DescribeMirror
 from linker.errors import LinkError
@@ -32,9 +34,8 @@ from linker.events import (
     StreamDialed,
     StreamLost,
 )
-from linker.frames import Chunk
+from linker.frames import CHUNK_BYTES_MAX, Chunk
 from linker.linker import Linker
-from linker.node_limits import NodeLimits
 from tests.kernel.background import work_off
 from tests.kernel.process import Process
 from tests.kernel.timeline import Alarm, Schedule
@@ -55,6 +56,7 @@ class Host:
         self.answers: dict[int, Any] = {}
         self.clock_skew = 0
         self.settings: dict[str, Any] = {}  # of its node, beside the usual ones
+        self.limits: dict[str, Any] = {}  # of NodeLimits, lower than settings may be
         self.cluster_id = f"cluster-{name}"
         self.works_off = False  # digests and cleanings
         self.works_on: Callable[[CleanLog], CleanLog] = lambda effect: effect
@@ -78,10 +80,7 @@ class Host:
             is_fencing_enabled=config.link_fencing_enable,
             hold_limits=config.hold_limits,
             startup_wait_ms=config.link_source_startup_wait_ms,
-            limits=NodeLimits(
-                config.link_window_growth_max_bytes,
-                per_second=config.link_io_max_bytes_per_second,
-            ),
+            limits=replace(node_limits(config), chunk_bytes_max=CHUNK_BYTES_MAX, **self.limits),
         )
         self.view = broker.view
         self.node = RegionNode(broker, self.linker)

@@ -81,6 +81,15 @@ def test_what_is_not_toml_is_said_to_be_so() -> None:
     assert "not TOML" in problems("node.id = = 1")[0]
 
 
+def test_a_key_that_is_the_beginning_of_another_one_needs_quotes() -> None:
+    """TOML has a table or a value at a name."""
+    both = "{} = 40\nlink.max.streams.per.ip = 20\n"
+    (problem,) = problems(LEAST + both.format("link.max.streams"))
+    assert problem.endswith("a key that is the beginning of another one needs quotes")
+    config = parse(LEAST + both.format('"link.max.streams"'))
+    assert (config.link_max_streams, config.link_max_streams_per_ip) == (40, 20)
+
+
 # --- roles, listeners and voters ---
 
 VOTERS = 'controller.quorum.voters = "1@a:91,2@[::1]:92,3@c:93"\n'

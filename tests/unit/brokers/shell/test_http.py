@@ -9,8 +9,8 @@ from contextlib import ExitStack, suppress
 from time import perf_counter
 from typing import Any
 
+from brokers.connection_room import CONNECTIONS
 from brokers.shell.http import (
-    CONNECTIONS_MAX,
     CONNECTIONS_RESERVED,
     HEADERS_SECONDS,
     SLICE_SECONDS,
@@ -119,10 +119,10 @@ def test_half_requests_make_room_for_whole_ones() -> None:
             status = ask(port, "/text")[0]
             halves[-1].sendall(b"Host: x\r\nConnection: close\r\n\r\n")
             last = halves[-1].recv(12)
-            closed = sum(ended(half) for half in halves[: 201 - CONNECTIONS_MAX])
+            closed = sum(ended(half) for half in halves[: 201 - CONNECTIONS.per_ip])
             return status, last, closed
 
-    assert serve(ROUTES, act) == (200, b"HTTP/1.1 200", 201 - CONNECTIONS_MAX)
+    assert serve(ROUTES, act) == (200, b"HTTP/1.1 200", 201 - CONNECTIONS.per_ip)
 
 
 def ended(connection: socket.socket) -> bool:
@@ -141,7 +141,7 @@ def test_some_connections_are_kept_for_what_is_always_answered() -> None:
 
     def act(port: int) -> tuple[int, int, int]:
         with ExitStack() as kept:
-            for _ in range(CONNECTIONS_MAX):
+            for _ in range(CONNECTIONS.per_ip):
                 endless = kept.enter_context(socket.create_connection(("127.0.0.1", port)))
                 endless.sendall(b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n")
                 endless.recv(1)

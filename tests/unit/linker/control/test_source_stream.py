@@ -38,9 +38,9 @@ from tests.unit.brokers.api.whole import Whole
 class Stream:
     """A stream to a region; `sent` are its frames, `slices` the steps that sent some."""
 
-    def __init__(self, node: Whole) -> None:
+    def __init__(self, node: Whole, region: RegionClient | None = None) -> None:
         self.now = node.now
-        self.region = RegionClient(node.broker.view, Random(1))
+        self.region = region or RegionClient(node.broker.view, Random(1))
         fencing = SourceFencing(self.region, is_enabled=True)
         self.source = SourceStream(
             self.region,

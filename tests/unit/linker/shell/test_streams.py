@@ -25,10 +25,11 @@ from linker.events import (
 )
 from linker.frames import Chunk, Hello, TopicState, Welcome
 from linker.offset_bounds import OffsetBounds
+from linker.peer_limits import CommandLimits, StreamLimits
 from linker.shell.admin_server import AdminServer
 from linker.shell.administrator import Administrator
 from linker.shell.client import Dialer
-from linker.shell.link_server import LinkServer, StreamLimits
+from linker.shell.link_server import LinkServer
 from linker.shell.options import MIB, OPEN_METHOD
 from linker.shell.streams import Streams
 from linker.wire import frames
@@ -51,7 +52,7 @@ class Node:
         self.answer: Callable[[AdminAsked], Any] = lambda asked: Links(())
         self.streams = Streams(self.feed, QUEUED_BYTES_MAX, stall_seconds, REQUEST_BYTES_MAX)
         self.server = LinkServer(self.streams, self.feed, StreamLimits(total=3, per_ip=2))
-        self.admin = AdminServer(self.feed, commands_max=2)
+        self.admin = AdminServer(self.feed, CommandLimits(total=3, per_ip=2))
         self.dialer = Dialer(self.streams, REQUEST_BYTES_MAX)
         self.perform = self.streams.perform | self.admin.perform | self.dialer.perform
 

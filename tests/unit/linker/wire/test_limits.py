@@ -13,6 +13,7 @@ from linker.offset_bounds import OffsetBounds
 from linker.wire import administration
 from linker.wire.frames import decode, encode
 from linker.wire.limits import (
+    CONFIGS_MAX,
     FRAME_BYTES_MAX,
     LINEAGE_MAX,
     NAME_CHARACTERS_MAX,
@@ -21,6 +22,7 @@ from linker.wire.limits import (
     TEXT_BYTES_MAX,
     FrameError,
 )
+from linker.wire.v1 import admin_pb2 as pb
 
 LONGEST = "n" * NAME_CHARACTERS_MAX
 PARTITION = TopicPartition("orders", 0)
@@ -138,3 +140,22 @@ def test_a_filter_list_of_a_link_has_the_same_limit() -> None:
     text = '{"groupFilters":[' + ",".join([one] * (FILTERS_MAX + 1)) + "]}"
     with pytest.raises(ValueError, match=f"above {FILTERS_MAX}"):
         parse_filters(text, "groupFilters")
+
+
+def test_settings_and_names_of_filters_have_a_limit() -> None:
+    many = {str(one): "" for one in range(CONFIGS_MAX + 1)}
+    with pytest.raises(FrameError, match="1001 settings"):
+        decode(encode(frames.TopicState("orders", configs=many)))
+    with pytest.raises(FrameError, match="a text of"):
+        decode(encode(frames.WatchGroups((Filter("g" * (TEXT_BYTES_MAX + 1)),))))
+    for request in (pb.CreateLinkRequest(configs=many), pb.CreateMirrorRequest(configs=many)):
+        method = type(request).__name__.removesuffix("Request")
+        with pytest.raises(administration.MalformedRequest, match="1001 settings"):
+            administration.command(method, request.SerializeToString())
+
+
+def test_a_command_deletes_no_more_settings_than_a_link_may_have() -> None:
+    request = pb.AlterLinkConfigsRequest(link_name="link")
+    getattr(request, "delete").extend(["x"] * (CONFIGS_MAX + 1))  # noqa: B009 - a keyword in C++ only
+    with pytest.raises(administration.MalformedRequest, match="a list of 1001, above 1000"):
+        administration.command("AlterLinkConfigs", request.SerializeToString())
