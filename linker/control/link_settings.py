@@ -1,6 +1,7 @@
 """One link's record in the metadata log, and its configuration."""
 
 from dataclasses import replace
+from typing import Final
 
 from brokers.effects import Changed
 from brokers.errors import Refusal
@@ -11,6 +12,8 @@ from linker.frames import ACCEPTED_CHUNK_BYTES_MAX, Hello, Welcome
 from linker.protocol_versions import PACES_FROM, SUPERSEDES_FROM
 from linker.records.link_state import LINK_KIND, LinkRecord
 from linker.region_client import Effects, RegionClient
+
+RETRY_MS: Final = 500
 
 
 class LinkSettings:
@@ -70,8 +73,16 @@ def record_other_end(region: RegionClient, settings: LinkSettings, cluster_id: s
     )
 
     def recorded(result: object, now: Instant) -> Effects:
-        if isinstance(result, Refusal):
-            return [Changed(f"link {settings.name}", "other end not recorded", result.because)]
-        return []
+        if not isinstance(result, Refusal):
+            return []
+        region.timers.set(now + RETRY_MS, again)
+        return [Changed(f"link {settings.name}", "other end not recorded", result.because)]
+
+    def again(_: Instant) -> Effects:
+        """While nobody else has recorded one, and this link is still there."""
+        found = region.view.image.documents.get((LINK_KIND, settings.name))
+        is_there = found is not None and found.version == settings.version
+        is_due = is_there and region.is_coordinator and not settings.record.source_cluster_id
+        return record_other_end(region, settings, cluster_id) if is_due else []
 
     return [region.propose(PutDocuments((item,)), recorded)]
