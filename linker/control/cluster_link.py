@@ -73,6 +73,7 @@ class ClusterLink:
             self._sources,
             self._groups,
             lambda: self._source_topics.watch(),
+            lambda topic: self._source_topics.again(topic),
         )
         self._auto_mirrors = AutoMirrors(
             region, self._settings, create_mirror, self._mirror_topics.on_source_state

@@ -57,6 +57,9 @@ class MirrorTopicHost(MirrorReplicatorsHost, Protocol):
     def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
         """Adopt the records of these mirror topics from the metadata log."""
 
+    def ask_again(self, source_topic: str) -> None:
+        """Ask the source for the topic's state in a moment."""
+
 
 Done = Callable[[Refusal | None, Instant], Effects]
 
@@ -272,6 +275,10 @@ class MirrorTopic:
 
     def on_source_state(self, state: TopicState, now: Instant) -> Effects:
         if self._is_behind(state):
+            if self.source_state is None:
+                self._host.ask_again(
+                    state.topic
+                )  # a broker sends what changes, not that it has caught up
             return []
         self.source_state = state
         effects = self.refresh(now)

@@ -46,8 +46,10 @@ class MirrorTopics:
         sources: SourceBrokers,
         groups: GroupSync,
         leading_changed: Callable[[], None],
+        ask_again: Callable[[str], None],
     ) -> None:
-        """`leading_changed` is called when `source_topics` may have changed."""
+        """`leading_changed` is called when `source_topics` may have changed, `ask_again` with a source topic whose
+        state is not known, though the source may have sent one."""
         self.by_name: dict[str, MirrorTopic] = {}
         self.creating: list[str] = []  # their topics are created for an operator
         self.failovers: dict[str, MirrorFailover] = {}
@@ -59,6 +61,7 @@ class MirrorTopics:
         self._sources = sources
         self._groups = groups
         self._leading_changed = leading_changed
+        self._ask_again = ask_again
         self.reports = MirrorReports(region, self._progress, self._readers, self.partition_status)
         self.holds = HoldRequests(region, settings, sources, self.by_name)
 
@@ -82,6 +85,9 @@ class MirrorTopics:
 
     def leading_changed(self) -> None:
         self._leading_changed()
+
+    def ask_again(self, source_topic: str) -> None:
+        self._ask_again(source_topic)
 
     def on_divergence(self, partition: TopicPartition, agreed_offset: Offset) -> Divergence:
         mirror = self.by_name.get(partition.topic)
@@ -217,6 +223,7 @@ class MirrorTopics:
             effects += mirror.refresh(now) + mirror.clamp.follow(record, version, now)
             effects += mirror.sealing.follow(record, version, now)
             self._groups.mirror_added(record.source_topic, now)
+            self.ask_again(record.source_topic)  # an earlier mirror may have had it
         else:
             was_other = mirror.record.state in (*RESTORING, MirrorState.PENDING_MIRROR)
             effects += mirror.adopt(record, version, now)

@@ -41,7 +41,7 @@ class SourceTopics:
         self._named: dict[DestinationStream, frozenset[str]] = {}
         self._inquiries: dict[str, list[Inquirer]] = {}
         self._unsent: dict[str, None] = {}  # inquiries that the source has not been sent
-        self._answered: dict[str, None] = {}  # inquiries that the source's list has still
+        self._answered: dict[str, None] = {}  # what the source's list has, and is to be sent again
         self._untried: list[Callable[[Instant], Effects]] = []
         self._timer: int | None = None
         self._is_due = False  # the list will be looked at
@@ -112,8 +112,8 @@ class SourceTopics:
         return [*stream.sender.send(RewatchTopics(added, removed))]
 
     def _drop_answered(self, wanted: Iterable[str]) -> Effects:
-        """The state of a topic that was inquired for has been sent. Who watches it from now on has not seen it, and the
-        source sends it once more where the topic is new in the list."""
+        """The state of such a topic has been sent. Who watches it from now on has not seen it, and the source sends it
+        once more where the topic is new in the list."""
         answered, self._answered = self._answered, {}
         first = self._sources.first
         known, filters = self._watched.get(first, ({}, ()))
@@ -190,6 +190,11 @@ class SourceTopics:
         # Without the filters, which may admit them.
         without, whole = _list(rest, ()), _list(*self._watched[first])
         return [*first.sender.send(without, whole)]
+
+    def again(self, topic: str) -> None:
+        """Its state is needed once more, if the source was asked for it before."""
+        self._answered[topic] = None
+        self.watch()
 
     def answered(self, state: TopicState, now: Instant) -> Effects:
         """The source has sent a topic's state."""
