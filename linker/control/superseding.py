@@ -39,6 +39,7 @@ class Superseding:
         self._told: set[SupersededTopic] = set()
         self._listed: frozenset[bytes] | None = None  # on the stream that is open
         self._timer: int | None = None  # looks whether the list has changed
+        self._looked_at: Instant = 0
 
     def opened(self, version: int) -> None:
         """The first stream is another one."""
@@ -57,7 +58,8 @@ class Superseding:
         if self._listed is None:
             return effects + self._send_list(self._mirrored())
         if self._timer is None:
-            self._timer = self._region.timers.set(now + GATHER_MS, self._on_due)
+            due = max(now, self._looked_at + GATHER_MS)
+            self._timer = self._region.timers.set(due, self._on_due)
         return effects
 
     def _is_able(self, version: int) -> bool:
@@ -76,7 +78,7 @@ class Superseding:
     # --- what is mirrored ---
 
     def _on_due(self, now: Instant) -> Effects:
-        self._timer = None
+        self._timer, self._looked_at = None, now
         return self._send_list(self._mirrored())
 
     def _mirrored(self) -> frozenset[bytes]:

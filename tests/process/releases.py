@@ -64,8 +64,8 @@ CHANGES = (
     Change("links.txt", "PutDocuments 0 flexible", "PutDocuments 0-1 flexible"),
     Change(
         "links.txt",
-        "    expected_version int64 = -1\n",
-        "    expected_version int64 = -1\n  reason string? 1+ = null ignorable\n",
+        "    unless_writer string tag 0\n",
+        "    unless_writer string tag 0\n  reason string? 1+ = null ignorable\n",
     ),
     Change(
         "*.py",
