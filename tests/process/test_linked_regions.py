@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.process.asking import COMMAND_PAUSE_S, until
+from tests.process.asking import until
 from tests.process.commands import causeway
 from tests.process.ledger import Ledger, check, create_topic, read_all
 from tests.process.members import Members
@@ -105,7 +105,7 @@ class LinkedRegions:
         }
 
     def wait_until(self, is_so: Callable[[], bool]) -> None:
-        until(is_so, TIMEOUT_S, self._held, pause_s=COMMAND_PAUSE_S)
+        until(is_so, TIMEOUT_S, self._held)
 
 
 @pytest.fixture(params=["destination"])
