@@ -107,9 +107,9 @@ def test_a_watermark_above_the_disk_is_refused(node: BrokerProcess, small: Path)
     assert node.stop() == 0
     config = node.data.parent / "node.toml"
     key = "disk.watermark.warn.free.bytes"
-    config.write_text(config.read_text().replace(f"{key} = {WARNED_BELOW}", f"{key} = {SIZE}"))
+    config.write_text(config.read_text().replace(f'"{key}" = {WARNED_BELOW}', f'"{key}" = {SIZE}'))
     command = [sys.executable, "-m", "brokers", "--config", str(config)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert ran.returncode == 2
     assert f"{key}: {SIZE} bytes can't be free in {small}, whose disk has {SIZE} in all" in (
         ran.stderr
