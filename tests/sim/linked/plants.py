@@ -372,7 +372,7 @@ FORGET_THE_GENERATION = Plant(
 )
 
 # These by runs with unclean elections in the source.
-FOLLOW_BY_OFFSET_UNCLEANLY = Plant(ByOffset, range(5, 12), "unclean", LinkedScenario.alone)
+FOLLOW_BY_OFFSET_UNCLEANLY = Plant(ByOffset, range(20, 21), "unclean", LinkedScenario.alone)
 CUT_BACK_UNSEALED = Plant(Unsealed, range(12), "unclean", LinkedScenario.alone)
 CUT_BACK_TOO_FAR = Plant(Disowning, range(1), "unclean", LinkedScenario.alone)
 
