@@ -1,7 +1,7 @@
 """One region: a Kafka-protocol broker cluster that knows nothing of links.
 
 Read in this order, in which each uses those before it: `ids`, `values` (fast dataclasses), `errors`, `config` (a
-node's settings), `connection_room` (who may connect), `ports` (disks), `timers`, `security` (principals), `records`
+node's settings), `connection_quotas` (who may connect), `ports` (disks), `timers`, `security` (principals), `records`
 (opaque batches), `wire` (Kafka's bytes and messages), `client` (one Kafka client core), `compaction` (what a node
 tells the process that cleans), `effects` and `events` (what a node's core does and what happens to it),
 `continuations` (what runs when an answer comes), `purgatory` (requests that wait), `log` (one partition's log),

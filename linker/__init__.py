@@ -12,7 +12,7 @@ data) and P8 (every hole is in the ledger). It sees a region through `brokers.re
 - `coordinator_election`: which broker coordinates links; `region_client`: how links ask their own region;
   `node_limits`: what the settings of a node allow them; `peer_limits`: and those who reach its listeners
 - `gathering`, `joint_proposals`: changes that are proposed together; `window_budget`: how far windows of streams grow;
-  `watch_room`: what other regions have a node follow
+  `watch_quotas`: what other regions have a node follow
 - `sliced_work`: work that takes long, done in slices
 - `events`: the events and effects of the linker
 - `data/`: one partition, from the source's log into the mirror's

@@ -24,7 +24,7 @@ from linker.coordinator_election import coordinator_of
 from linker.joint_proposals import JointProposals, OnResult
 from linker.node_limits import UNLIMITED, NodeLimits
 from linker.records.hole_ledger import HoleIndex
-from linker.watch_room import WatchRoom
+from linker.watch_quotas import WatchQuotas
 from linker.window_budget import WindowBudget
 
 FIRST_TICKET: Ticket = 1 << 62
@@ -41,7 +41,7 @@ class RegionClient:
     def __init__(self, view: RegionView, rng: Rng, limits: NodeLimits = UNLIMITED) -> None:
         self.limits = limits
         self.windows = WindowBudget(limits.window_growth_max)
-        self.watching = WatchRoom(limits.watch)
+        self.watching = WatchQuotas(limits.watch)
         self.view = view
         self.rng = rng
         self.timers = Timers()

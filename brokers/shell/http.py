@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 import h11
 
-from brokers.connection_room import CONNECTIONS, ConnectionLimits, ConnectionRoom
+from brokers.connection_quotas import CONNECTIONS, ConnectionLimits, ConnectionQuotas
 
 SLICE_SECONDS: Final = 0.001
 SLICE_CHARACTERS: Final = 256 * 1024
@@ -58,7 +58,7 @@ class HttpServer:
         self._always = always
         self._server: asyncio.Server | None = None
         self._connections: dict[asyncio.StreamWriter, asyncio.Task[None] | None] = {}
-        self._room = ConnectionRoom(limits, self._abort)
+        self._quotas = ConnectionQuotas(limits, self._abort)
         self._turn = asyncio.Lock()  # one slice in each iteration of the loop, of all connections
 
     async def start(self, bound: socket.socket) -> None:
@@ -74,19 +74,19 @@ class HttpServer:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         ip = str(writer.get_extra_info("peername")[0])
-        self._room.make_room(ip)
-        is_reserved = not self._room.has_room(ip)
-        if not self._room.has_room(ip, CONNECTIONS_RESERVED):
+        self._quotas.make_room(ip)
+        is_reserved = not self._quotas.has_room(ip)
+        if not self._quotas.has_room(ip, CONNECTIONS_RESERVED):
             writer.close()
             return
-        self._room.add(writer, ip)
+        self._quotas.add(writer, ip)
         self._connections[writer] = asyncio.current_task()
         try:
             with suppress(h11.RemoteProtocolError, ConnectionError, TimeoutError):
                 await self._serve(reader, writer, is_reserved)
         finally:
             self._connections.pop(writer, None)
-            self._room.remove(writer)
+            self._quotas.remove(writer)
             writer.close()
 
     def _abort(self, writer: asyncio.StreamWriter) -> None:
@@ -99,10 +99,10 @@ class HttpServer:
         connection = h11.Connection(h11.SERVER)
         seconds = self._headers_seconds
         while True:
-            self._room.waits(writer)
+            self._quotas.waits(writer)
             async with asyncio.timeout(seconds):
                 request = await _request(connection, reader)
-            self._room.works(writer)
+            self._quotas.works(writer)
             if request is None:
                 return
             async with asyncio.timeout(EXCHANGE_SECONDS):

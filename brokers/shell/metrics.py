@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from brokers.api import fetch, produce
 from brokers.config.broker_config import BrokerConfig
-from brokers.connection_room import ConnectionLimits
+from brokers.connection_quotas import ConnectionLimits
 from brokers.ids import Instant
 from brokers.node.parts import Parts
 from brokers.shell.clock import Clock

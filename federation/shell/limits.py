@@ -1,7 +1,7 @@
 """What a node's settings allow those who reach its listeners, for the parts that keep to it."""
 
 from brokers.config.broker_config import BrokerConfig
-from brokers.connection_room import ConnectionLimits
+from brokers.connection_quotas import ConnectionLimits
 from linker.frames import CHUNK_BYTES_MAX
 from linker.node_limits import NodeLimits
 from linker.peer_limits import CommandLimits, StreamLimits, WatchLimits

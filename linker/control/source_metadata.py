@@ -18,7 +18,7 @@ from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirro
 from linker.records.mirror_state import LIVE, MirrorState
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, Step
-from linker.watch_room import filters_size, names_size
+from linker.watch_quotas import filters_size, names_size
 
 FRAME_OFFSETS_MAX: Final = 1_000  # with metadata of 4 KB each, a frame of 4 MB
 TOPIC_COST: Final = 20

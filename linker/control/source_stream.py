@@ -50,7 +50,7 @@ from linker.protocol_versions import (
 from linker.records.mirror_record import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, SlicedWork, Step
-from linker.watch_room import WatchShare, filters_size, names_size
+from linker.watch_quotas import WatchShare, filters_size, names_size
 
 BEACON_MS: Final = 500  # at least this often a destination learns that nothing else has changed
 

@@ -17,7 +17,7 @@ from linker.events import AdminAnswered, AdminAsked, Elsewhere
 from linker.peer_limits import COMMANDS, CommandLimits
 from linker.shell import older_nodes
 from linker.shell.admin_forwarding import FORWARDED, Forwarder, NotSent
-from linker.shell.command_room import CommandRoom, LateRequest, NoRoom, ip_of
+from linker.shell.command_quotas import CommandQuotas, LateRequest, QuotaExceeded, ip_of
 from linker.shell.options import admin_server_options
 from linker.shell.streams import Feed
 from linker.wire import administration
@@ -60,12 +60,12 @@ class AdminServer:
         """`disks` answers what is asked of this broker's log directories."""
         self._feed = feed
         self._limits = limits
-        self.room = CommandRoom(limits)
+        self.quotas = CommandQuotas(limits)
         self._next_ticket = 0
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self._forwarder = Forwarder()
         self._server = grpc.aio.server(options=admin_server_options(limits))
-        handlers = _Handlers(self.administer, self._ask, self.room, disks)
+        handlers = _Handlers(self.administer, self._ask, self.quotas, disks)
         self._server.add_generic_rpc_handlers((handlers,))
         self.perform: dict[type, Callable[[Any], None]] = {AdminAnswered: self._answer}
 
@@ -143,11 +143,11 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class 
     """Requests and replies are bytes. A request is read once there is room for it."""
 
     def __init__(
-        self, administer: Any, ask: Any, room: CommandRoom, disks: DiskMethods | None
+        self, administer: Any, ask: Any, quotas: CommandQuotas, disks: DiskMethods | None
     ) -> None:
         self._administer = administer
         self._ask = ask
-        self._room = room
+        self._quotas = quotas
         self._disks = disks
 
     def service(self, handler_call_details: Any) -> Any:
@@ -164,12 +164,12 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class 
         async def ask(_: Any, context: Any) -> bytes:
             ip = ip_of(address_of(context.peer()))
             try:
-                with self._room.command(ip):
-                    async with self._room.request(ip, context.read) as request:
+                with self._quotas.command(ip):
+                    async with self._quotas.request(ip, context.read) as request:
                         if request is _END:
                             return b""  # the call was cancelled, or gRPC has refused what came
                         return await answer(request, context)
-            except NoRoom as error:
+            except QuotaExceeded as error:
                 await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
                 raise
             except LateRequest as error:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from confluent_kafka import Producer
 
-from brokers.connection_room import CONNECTIONS
+from brokers.connection_quotas import CONNECTIONS
 from linker.peer_limits import COMMANDS
 from tests.process.asking import until
 from tests.process.commands import causeway

@@ -4,23 +4,23 @@ import asyncio
 from typing import Any
 
 from linker.peer_limits import CommandLimits
-from linker.shell.command_room import CommandRoom, LateRequest, NoRoom
+from linker.shell.command_quotas import CommandQuotas, LateRequest, QuotaExceeded
 from linker.shell.rest.schemas import ErrorData
 
 _OF_A_BODY = (b"content-length", b"transfer-encoding")
 
 
 class RequestLimit:
-    """An ASGI application around another. Commands over gRPC have the same room.
+    """An ASGI application around another. Commands over gRPC have the same quotas.
 
     A longer body is answered with 413, one that takes longer with 408, what there is no room for with 429, and what is
     still under way when the node stops with 503.
     """
 
-    def __init__(self, app: Any, limits: CommandLimits, room: CommandRoom) -> None:
+    def __init__(self, app: Any, limits: CommandLimits, quotas: CommandQuotas) -> None:
         self._app = app
         self._bytes_max = limits.request_bytes
-        self._room = room
+        self._quotas = quotas
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -28,9 +28,9 @@ class RequestLimit:
             return
         ip = scope["client"][0] if scope.get("client") else ""
         try:
-            with self._room.command(ip):
+            with self._quotas.command(ip):
                 await self._answer(ip, scope, receive, send)
-        except NoRoom as error:
+        except QuotaExceeded as error:
             await _refuse(send, 429, str(error))
         except LateRequest as error:
             await _refuse(send, 408, str(error))
@@ -43,7 +43,7 @@ class RequestLimit:
         if not any(name in _OF_A_BODY for name, _ in scope["headers"]):
             await self._app(scope, receive, send)
             return
-        async with self._room.request(ip, lambda: self._body(receive)) as body:
+        async with self._quotas.request(ip, lambda: self._body(receive)) as body:
             if body is None:
                 await _refuse(send, 413, f"the request is longer than {self._bytes_max} bytes")
             else:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from brokers.connection_room import CONNECTIONS, ConnectionLimits, ConnectionRoom
+from brokers.connection_quotas import CONNECTIONS, ConnectionLimits, ConnectionQuotas
 from linker.peer_limits import COMMANDS, CommandLimits
 from linker.shell.admin_server import AdminServer
 from linker.shell.rest.admin_client import AdminClient
@@ -23,34 +23,34 @@ STOP_SECONDS: Final = 1
 
 
 class _LimitedProtocol(H11Protocol):
-    """Closes a connection that does not ask: uvicorn itself has a time for later requests only. `room` has all."""
+    """Closes a connection that does not ask: uvicorn itself has a time for later requests only. `quotas` has all."""
 
-    room: ConnectionRoom[H11Protocol]
+    quotas: ConnectionQuotas[H11Protocol]
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         ip = self.client[0] if self.client else ""
-        self.room.make_room(ip)
-        if not self.room.has_room(ip):
+        self.quotas.make_room(ip)
+        if not self.quotas.has_room(ip):
             transport.close()
             return
-        self.room.add(self, ip)
-        self.room.waits(self)
+        self.quotas.add(self, ip)
+        self.quotas.waits(self)
         self.loop.call_later(REQUEST_SECONDS, self._close_unless_asked)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.room.remove(self)
+        self.quotas.remove(self)
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
         super().handle_events()
         if not self._is_idle:
-            self.room.works(self)
+            self.quotas.works(self)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self._is_idle:
-            self.room.waits(self)
+            self.quotas.waits(self)
 
     @property
     def _is_idle(self) -> bool:
@@ -64,8 +64,10 @@ class _LimitedProtocol(H11Protocol):
 
 def _protocol(limits: ConnectionLimits) -> type[H11Protocol]:
     """uvicorn makes one for each connection."""
-    room: ConnectionRoom[H11Protocol] = ConnectionRoom(limits, lambda one: one.transport.abort())
-    return type("Protocol", (_LimitedProtocol,), {"room": room})
+    quotas: ConnectionQuotas[H11Protocol] = ConnectionQuotas(
+        limits, lambda one: one.transport.abort()
+    )
+    return type("Protocol", (_LimitedProtocol,), {"quotas": quotas})
 
 
 class _Server(uvicorn.Server):
@@ -90,7 +92,7 @@ class RestServer:
         self._bound = bound
         app = make_app(AdminClient(admin.administer, cluster_id))
         config = uvicorn.Config(
-            RequestLimit(app, commands, admin.room),
+            RequestLimit(app, commands, admin.quotas),
             http=_protocol(connections),
             ws="none",
             lifespan="off",

@@ -4,7 +4,7 @@ from linker.answers import LinkDescription
 from linker.commands import CreateLink, CreateMirror, DescribeLink
 from linker.errors import LinkRefusal
 from linker.peer_limits import WatchLimits
-from linker.watch_room import TOPIC_BYTES
+from linker.watch_quotas import TOPIC_BYTES
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from time import perf_counter
 from typing import Any
 
-from brokers.connection_room import CONNECTIONS
+from brokers.connection_quotas import CONNECTIONS
 from brokers.shell.http import (
     CONNECTIONS_RESERVED,
     HEADERS_SECONDS,

@@ -7,7 +7,7 @@ import pytest
 
 from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.config.peer_limits import MIB, PeerLimits
-from brokers.connection_room import CONNECTIONS
+from brokers.connection_quotas import CONNECTIONS
 from federation.shell import limits
 from linker.node_limits import UNLIMITED
 from linker.peer_limits import COMMANDS, WATCHED, StreamLimits

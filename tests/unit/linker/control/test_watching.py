@@ -22,7 +22,7 @@ from linker.frames import (
 from linker.node_limits import NodeLimits
 from linker.peer_limits import WatchLimits
 from linker.region_client import RegionClient
-from linker.watch_room import FILTER_BYTES, TOPIC_BYTES
+from linker.watch_quotas import FILTER_BYTES, TOPIC_BYTES
 from tests.unit.brokers.api.whole import Whole
 from tests.unit.linker.control.test_source_stream import Stream
 

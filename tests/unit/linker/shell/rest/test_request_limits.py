@@ -5,9 +5,9 @@ import json
 from typing import Any
 
 from linker.peer_limits import CommandLimits
-from linker.shell.command_room import CommandRoom
+from linker.shell.command_quotas import CommandQuotas
 from linker.shell.rest.request_limits import RequestLimit
-from tests.unit.linker.shell.test_command_room import settle
+from tests.unit.linker.shell.test_command_quotas import settle
 
 LIMITS = CommandLimits(total=3, per_ip=1, request_bytes=10, queued_bytes=20)
 
@@ -53,7 +53,7 @@ def play(*peers: tuple[str, bytes]) -> list[tuple[int, str]]:
             await send({"type": "http.response.start", "status": 200})
             await send({"type": "http.response.body", "body": body})
 
-        limited = RequestLimit(app, LIMITS, CommandRoom(LIMITS))
+        limited = RequestLimit(app, LIMITS, CommandQuotas(LIMITS))
         clients = [Client(limited, *peer) for peer in peers]
         await settle()
         released.set()
@@ -85,7 +85,7 @@ def test_half_a_body_of_a_client_that_went_away_is_no_request() -> None:
         async def app(*_: Any) -> None:
             raise AssertionError("the application was asked")
 
-        limited = RequestLimit(app, LIMITS, CommandRoom(LIMITS))
+        limited = RequestLimit(app, LIMITS, CommandQuotas(LIMITS))
         return await Client(limited, "a", b"12", goes_away=True).answer()
 
     status, text = asyncio.run(run())
@@ -99,7 +99,7 @@ def test_a_request_that_is_under_way_when_the_node_stops_is_told_so() -> None:
         async def app(*_: Any) -> None:
             await asyncio.Event().wait()
 
-        client = Client(RequestLimit(app, LIMITS, CommandRoom(LIMITS)), "a")
+        client = Client(RequestLimit(app, LIMITS, CommandQuotas(LIMITS)), "a")
         await settle()
         client.task.cancel()
         return await client.answer()

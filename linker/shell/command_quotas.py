@@ -1,4 +1,4 @@
-"""Which commands there is room for: so many at a time, with so many bytes, in all and of one address."""
+"""So many commands at a time, with so many bytes, in all and of one address. Kafka calls such limits quotas."""
 
 import asyncio
 from collections import Counter
@@ -15,7 +15,7 @@ CONTENDED_SECONDS: Final = 1.0  # until it is there, while others wait for room
 Request = TypeVar("Request", bound=Sized | None)
 
 
-class NoRoom(Exception):
+class QuotaExceeded(Exception):
     """A command that is not taken; says why, with the setting's name."""
 
 
@@ -36,7 +36,7 @@ class _Waiting:
     turn: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class CommandRoom:
+class CommandQuotas:
     """A request that comes is counted with all that it may have, and with its own length once it is there.
 
     gRPC takes memory for as much of a message as it announces; nothing is read of it before there is room for that.
@@ -62,12 +62,12 @@ class CommandRoom:
 
     @contextmanager
     def command(self, ip: str) -> Iterator[None]:
-        """While a command of this address is under way. Raises NoRoom."""
+        """While a command of this address is under way. Raises QuotaExceeded."""
         limits = self._limits
         if self._commands.total() >= limits.total:
-            raise NoRoom(f"{limits.total} commands are under way here (admin.max.commands)")
+            raise QuotaExceeded(f"{limits.total} commands are under way here (admin.max.commands)")
         if self._commands[ip] >= limits.per_ip:
-            raise NoRoom(
+            raise QuotaExceeded(
                 f"{limits.per_ip} commands of this address are under way here (admin.max.commands.per.ip)"
             )
         self._commands[ip] += 1
@@ -81,7 +81,7 @@ class CommandRoom:
     async def request(
         self, ip: str, read: Callable[[], Awaitable[Request]]
     ) -> AsyncIterator[Request]:
-        """What `read` returns, while it is kept. Raises NoRoom and LateRequest."""
+        """What `read` returns, while it is kept. Raises QuotaExceeded and LateRequest."""
         await self._take(ip)
         held = self._limits.request_bytes
         try:
@@ -118,7 +118,7 @@ class CommandRoom:
             self._leave(waiting)
             if isinstance(error, TimeoutError):
                 because = "the commands here have too many bytes (admin.queued.max.bytes)"
-                raise NoRoom(because) from error
+                raise QuotaExceeded(because) from error
             raise
 
     def _leave(self, waiting: _Waiting) -> None:

@@ -31,7 +31,7 @@ class WatchShare:
     bytes: int = 0
 
 
-class WatchRoom:
+class WatchQuotas:
     """One per linker."""
 
     def __init__(self, limits: WatchLimits) -> None:

@@ -1,25 +1,25 @@
 """Connections of an HTTP listener: in all and of one address; who waits makes room for who comes."""
 
-from brokers.connection_room import ConnectionLimits, ConnectionRoom
+from brokers.connection_quotas import ConnectionLimits, ConnectionQuotas
 
 
 class Listener:
-    """`dropped` had to make room."""
+    """`dropped` had to make quotas."""
 
     def __init__(self, total: int, per_ip: int) -> None:
         self.dropped: list[str] = []
-        self.room = ConnectionRoom[str](ConnectionLimits(total, per_ip), self.dropped.append)
+        self.quotas = ConnectionQuotas[str](ConnectionLimits(total, per_ip), self.dropped.append)
 
     def accepts(self, *names: str) -> list[bool]:
         """The address is the first letter of the name. Each waits for a request then."""
         return [self._accepts(name, name[0]) for name in names]
 
     def _accepts(self, name: str, ip: str) -> bool:
-        self.room.make_room(ip)
-        if not self.room.has_room(ip):
+        self.quotas.make_room(ip)
+        if not self.quotas.has_room(ip):
             return False
-        self.room.add(name, ip)
-        self.room.waits(name)
+        self.quotas.add(name, ip)
+        self.quotas.waits(name)
         return True
 
 
@@ -39,11 +39,11 @@ def test_those_that_are_answered_stay_and_a_later_one_of_the_address_is_refused(
     listener = Listener(total=4, per_ip=2)
     listener.accepts("a1", "a2")
     for name in ("a1", "a2"):
-        listener.room.works(name)
+        listener.quotas.works(name)
     assert listener.accepts("a3", "b1") == [False, True]
     assert listener.dropped == []
-    assert listener.room.has_room("a", beyond=1)
-    listener.room.waits("a1")
+    assert listener.quotas.has_room("a", beyond=1)
+    listener.quotas.waits("a1")
     assert listener.accepts("a3") == [True] and listener.dropped == ["a1"]
-    listener.room.remove("a3")
-    assert listener.accepts("a4") == [True] and len(listener.room) == 3
+    listener.quotas.remove("a3")
+    assert listener.accepts("a4") == [True] and len(listener.quotas) == 3

@@ -17,7 +17,7 @@ CONNECTIONS: Final = ConnectionLimits()
 One = TypeVar("One", bound=Hashable)
 
 
-class ConnectionRoom(Generic[One]):
+class ConnectionQuotas(Generic[One]):
     """Where there is no room, the connection that has waited longest for its request is dropped for a new one: one of
     the same address, where that has as many as it may."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from linker.peer_limits import CommandLimits
-from linker.shell.command_room import CommandRoom, LateRequest, NoRoom, ip_of
+from linker.shell.command_quotas import CommandQuotas, LateRequest, QuotaExceeded, ip_of
 
 
 async def settle() -> None:
@@ -26,29 +26,29 @@ def test_an_address_is_told_from_its_port() -> None:
 
 
 def test_who_fills_its_share_is_refused_and_others_go_on_until_all_is_taken() -> None:
-    room = CommandRoom(CommandLimits(total=3, per_ip=2))
+    quotas = CommandQuotas(CommandLimits(total=3, per_ip=2))
     with ExitStack() as kept:
         for _ in range(2):
-            kept.enter_context(room.command("east"))
-        with pytest.raises(NoRoom, match=r"^2 commands of this .*admin.max.commands.per.ip"):
-            kept.enter_context(room.command("east"))
-        kept.enter_context(room.command("west"))
-        with pytest.raises(NoRoom, match=r"^3 commands are .*admin.max.commands\)"):
-            kept.enter_context(room.command("west"))
-    with room.command("east"), room.command("east"):
+            kept.enter_context(quotas.command("east"))
+        with pytest.raises(QuotaExceeded, match=r"^2 commands of this .*admin.max.commands.per.ip"):
+            kept.enter_context(quotas.command("east"))
+        kept.enter_context(quotas.command("west"))
+        with pytest.raises(QuotaExceeded, match=r"^3 commands are .*admin.max.commands\)"):
+            kept.enter_context(quotas.command("west"))
+    with quotas.command("east"), quotas.command("east"):
         pass
 
 
 class Request:
     """One that comes when it is told."""
 
-    def __init__(self, room: CommandRoom, ip: str) -> None:
+    def __init__(self, quotas: CommandQuotas, ip: str) -> None:
         self.comes: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self.is_read, self.ends = False, asyncio.Event()
-        self.task = asyncio.ensure_future(self._run(room, ip))
+        self.task = asyncio.ensure_future(self._run(quotas, ip))
 
-    async def _run(self, room: CommandRoom, ip: str) -> None:
-        async with room.request(ip, self._read):
+    async def _run(self, quotas: CommandQuotas, ip: str) -> None:
+        async with quotas.request(ip, self._read):
             await self.ends.wait()
 
     async def _read(self) -> bytes:
@@ -57,55 +57,55 @@ class Request:
 
 
 def scene(
-    act: Callable[[CommandRoom], Any],
+    act: Callable[[CommandQuotas], Any],
     limits: CommandLimits,
     seconds: float = 60,
     contended_seconds: float = 60,
 ) -> None:
     async def run() -> None:
-        await act(CommandRoom(limits, seconds, contended_seconds))
+        await act(CommandQuotas(limits, seconds, contended_seconds))
 
     asyncio.run(run())
 
 
 def test_a_request_is_read_once_there_is_room_for_the_longest_and_then_counts_as_it_is() -> None:
-    async def act(room: CommandRoom) -> None:
-        first, second, third = (Request(room, ip) for ip in ("a", "a", "b"))
+    async def act(quotas: CommandQuotas) -> None:
+        first, second, third = (Request(quotas, ip) for ip in ("a", "a", "b"))
         await settle()
         assert (first.is_read, second.is_read, third.is_read) == (True, False, True)
-        assert room.queued_bytes == 200
+        assert quotas.queued_bytes == 200
         first.comes.set_result(b"1" * 10)
         await settle()
         assert not second.is_read, "ten bytes and the longest are more than a share"
         first.ends.set()
         await settle()
-        assert second.is_read and room.queued_bytes == 200
+        assert second.is_read and quotas.queued_bytes == 200
         for each in (second, third):
             each.comes.set_result(b"")
             each.ends.set()
             await each.task
-        assert room.queued_bytes == 0
+        assert quotas.queued_bytes == 0
 
     # A share of 100 bytes, of 200.
     scene(act, CommandLimits(total=4, per_ip=2, request_bytes=100, queued_bytes=200))
 
 
 def test_a_request_that_is_late_is_given_up_and_leaves_its_room() -> None:
-    async def act(room: CommandRoom) -> None:
+    async def act(quotas: CommandQuotas) -> None:
         with pytest.raises(LateRequest, match="not whole"):
-            await Request(room, "a").task
-        assert room.queued_bytes == 0
+            await Request(quotas, "a").task
+        assert quotas.queued_bytes == 0
 
     scene(act, CommandLimits(), seconds=0.01)
 
 
 def test_a_request_that_is_slow_is_given_up_sooner_where_others_wait() -> None:
-    async def act(room: CommandRoom) -> None:
-        slow = Request(room, "a")
+    async def act(quotas: CommandQuotas) -> None:
+        slow = Request(quotas, "a")
         await settle()
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(asyncio.shield(slow.task), 0.1)
-        waiting = Request(room, "b")
+        waiting = Request(quotas, "b")
         waiting.comes.set_result(b"")
         waiting.ends.set()
         with pytest.raises(LateRequest, match="while others wait"):
@@ -117,28 +117,28 @@ def test_a_request_that_is_slow_is_given_up_sooner_where_others_wait() -> None:
 
 
 def test_what_finds_no_room_in_time_is_refused() -> None:
-    async def act(room: CommandRoom) -> None:
-        first, second = Request(room, "a"), Request(room, "b")
+    async def act(quotas: CommandQuotas) -> None:
+        first, second = Request(quotas, "a"), Request(quotas, "b")
         first.comes.set_result(b"1")
-        with pytest.raises(NoRoom, match=r"admin.queued.max.bytes"):
+        with pytest.raises(QuotaExceeded, match=r"admin.queued.max.bytes"):
             await second.task
         assert not first.task.done()
         first.ends.set()
         await first.task
-        assert room.queued_bytes == 0
+        assert quotas.queued_bytes == 0
 
     scene(act, CommandLimits(request_bytes=100, queued_bytes=100), seconds=0.01)
 
 
 def test_a_request_that_is_cancelled_while_it_waits_takes_nothing() -> None:
-    async def act(room: CommandRoom) -> None:
-        first, second = Request(room, "a"), Request(room, "b")
+    async def act(quotas: CommandQuotas) -> None:
+        first, second = Request(quotas, "a"), Request(quotas, "b")
         await settle()
         second.task.cancel()
         first.task.cancel()
         for each in (first, second):
             with suppress(asyncio.CancelledError):
                 await each.task
-        assert room.queued_bytes == 0
+        assert quotas.queued_bytes == 0
 
     scene(act, CommandLimits(request_bytes=100, queued_bytes=100))
