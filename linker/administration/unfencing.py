@@ -53,7 +53,10 @@ def _unfence(
         return answered(LinkRefusal("INVALID_REQUEST", because), now)
     if validate_only:
         return answered(None, now)
-    writer = SetTopicWriter(topic=topic, expected_writer=placed.writer, writer=None)
+    # Another topic of this name may be taken over by the same region, in the same generation.
+    writer = SetTopicWriter(
+        topic=topic, expected_writer=placed.writer, writer=None, topic_id=placed.id
+    )
 
     def written(result: object, at: Instant) -> Effects:
         refusal = result if isinstance(result, Refusal) else None

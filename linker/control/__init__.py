@@ -20,6 +20,7 @@ On the link coordinator:
 - `mirror_reports`: what all brokers know of the mirror partitions that they lead; `look_pace`: how often they are asked
 - `failover`: promote and failover of a mirror topic, up to the cut; `mirror_handover`: after it
 - `failover_phases`: the phases of both; `mirror_proof`: those in which a promotion or reversal is proved
+- `writer_changes`: who writes a mirror topic from now on, if its record is still the one that was decided upon
 - `reversing`: what a link tells its source of reversals; `pending_mirror`: the source that becomes the mirror
 - `restore`: truncate-and-restore of a topic; `divergence_cuts`: what it cuts, for the hole ledger
 - `superseding`: tells the source what was taken over, and what is mirrored

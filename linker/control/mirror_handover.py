@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from brokers.errors import Refusal
+from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
 from brokers.metadata.commands.document_commands import PutDocuments
-from brokers.metadata.commands.mirror_commands import SetTopicWriter
 from linker.control.failover_phases import FailoverProgress, FailoverTrigger
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
+from linker.control.writer_changes import given_to_producers
 from linker.errors import MirrorError
 from linker.records import hole_ledger
 from linker.records.decision import Decision, put
@@ -93,21 +93,16 @@ class MirrorHandover:
 
     def _give_writers(self, now: Instant) -> Effects:
         """Producers may write from now on, in a leader epoch above all that the mirror holds."""
-        command = SetTopicWriter(
-            topic=self._mirror.topic,
-            expected_writer=self._link.name,
-            writer=None,
-            leader_epochs={
-                index: partition.leader_epoch
-                for index, partition in enumerate(self._cut.partitions)
-            },
-        )
+        epochs = {index: one.leader_epoch for index, one in enumerate(self._cut.partitions)}
+        command = given_to_producers(self._region, self._mirror, epochs)
         handed_over = self._progress.in_this_phase(self._on_handed_over)
         return self._region.set_writer(command, handed_over)
 
     def _on_handed_over(self, result: object, now: Instant) -> Effects:
         if not isinstance(result, Refusal):
             return self._go(FailoverTrigger.HANDED_OVER, now)
+        if result.error is KafkaError.INVALID_UPDATE_VERSION:
+            return self._go(FailoverTrigger.REFUSED, now)  # the record is a newer one: it leads on
         error = TransitionError(now, result.error.name, result.because)
         record = self._mirror.record.with_error(error)
         written = self._mirror.change(record, lambda *_: [])

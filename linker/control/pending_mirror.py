@@ -14,6 +14,7 @@ from brokers.errors import Refusal
 from brokers.ids import Instant
 from brokers.metadata.commands.mirror_commands import SetTopicWriter
 from linker.control.mirror_topic import MirrorTopic
+from linker.control.writer_changes import given_to_producers, taken_by_link
 from linker.frames import Former
 from linker.records.mirror_record import CutKind
 from linker.records.mirror_state import TRANSITIONS, MirrorState, MirrorTrigger
@@ -44,9 +45,7 @@ class PendingMirror:
             return []
         if topic.writer is None:
             self.because = "producers are refused from now on"
-            return self._write(
-                SetTopicWriter(topic=record.topic, expected_writer=None, writer=record.link)
-            )
+            return self._write(taken_by_link(self._region, self._mirror, None))
         source = self._mirror.source_state
         former = Former(self._region.view.cluster_id, topic.id.bytes, record.generation)
         if source is None or source.former != former:
@@ -59,14 +58,7 @@ class PendingMirror:
         record = self._mirror.record
         assert record.cut is not None, record.topic
         epochs = {index: one.leader_epoch for index, one in enumerate(record.cut.partitions)}
-        return self._write(
-            SetTopicWriter(
-                topic=record.topic,
-                expected_writer=record.link,
-                writer=None,
-                leader_epochs=epochs,
-            )
-        )
+        return self._write(given_to_producers(self._region, self._mirror, epochs))
 
     def _write(self, command: SetTopicWriter) -> Effects:
         self._is_asking = True

@@ -21,13 +21,14 @@ from typing import Final
 from brokers.effects import Changed
 from brokers.errors import Refusal
 from brokers.ids import NO_PARTITION_LEADER_EPOCH, Instant, Offset, TopicPartition
-from brokers.metadata.commands.mirror_commands import SetTopicWriter, superseder_of
+from brokers.metadata.commands.mirror_commands import superseder_of
 from brokers.region import MirrorPartitionStatus
 from linker.config import DivergencePolicy
 from linker.control.divergence_cuts import divergence_cuts
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
+from linker.control.writer_changes import taken_by_link
 from linker.errors import DIVERGED
 from linker.gathering import TOGETHER_MAX
 from linker.records import hole_ledger
@@ -97,12 +98,8 @@ class MirrorRestore:
     def _take_over(self, expected_writer: str | None) -> Effects:
         self._is_asking = True
         self.because = "the link becomes the topic's writer"
-        writer = SetTopicWriter(
-            topic=self._mirror.topic,
-            expected_writer=expected_writer,
-            writer=self._mirror.record.link,
-        )
-        return self._region.set_writer(writer, self._on_taken_over)
+        command = taken_by_link(self._region, self._mirror, expected_writer)
+        return self._region.set_writer(command, self._on_taken_over)
 
     def _on_taken_over(self, result: object, now: Instant) -> Effects:
         self._is_asking = False

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from typing import Final
+from uuid import UUID
 
 from brokers.effects import Changed
 from brokers.errors import Refusal
@@ -25,6 +26,8 @@ from linker.region_client import Effects, RegionClient
 
 RETRY_MS: Final = 500
 GENERATION_MAX: Final = 2**31 - 1
+# Records that say what this region knows: its own takeover of the topic, and an operator's word.
+_GONE_BY: Final = (MIRROR_KIND, UNFENCED_KIND)
 _CLUSTER_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,249}")
 
 
@@ -66,8 +69,14 @@ class SourceFencing:
             return []
         self._asking.add(topic.topic)
         superseder = Superseder(topic.generation, cluster_id)
+        image, name = self._region.view.image, topic.topic
+        gone_by = {(kind, name): image.document_version(kind, name) for kind in _GONE_BY}
         command = SetTopicWriter(
-            topic=topic.topic, expected_writer=None, writer=superseded_by(superseder)
+            topic=name,
+            expected_writer=None,
+            writer=superseded_by(superseder),
+            topic_id=UUID(bytes=topic.topic_id),
+            expected_versions=gone_by,
         )
         return self._region.set_writer(command, partial(self._on_fenced, topic, cluster_id))
 

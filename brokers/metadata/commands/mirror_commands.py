@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+from uuid import UUID
 
-from brokers.ids import LeaderEpoch
+from brokers.ids import LeaderEpoch, Offset
 
 # Of a leader epoch, the lower bits: elections raise them, and each takeover by a region the upper ones.
 ELECTION_BITS: Final = 16
@@ -44,13 +45,17 @@ class SetTopicWriter:
     `superseded_by` is the writer of a topic that nobody may write.
 
     `expected_writer` must be the present writer. Every partition's leader epoch rises, at least to its entry in
-    `leader_epochs`.
+    `leader_epochs`. A command may come late: by then the same link may write the topic again, as another mirror. So it
+    names what was decided upon: the topic's id, and versions of documents by (kind, name), 0 where there was none. What
+    is not so any more is INVALID_UPDATE_VERSION. A controller of an older release does not look.
     """
 
     topic: str
     expected_writer: str | None
     writer: str | None
     leader_epochs: Mapping[int, LeaderEpoch] = field(default_factory=dict)
+    topic_id: UUID | None = None  # None: any
+    expected_versions: Mapping[tuple[str, str], Offset] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,7 @@ def put_documents(image: Image, command: PutDocuments, next_offset: Offset) -> C
 
 
 def _check(image: Image, item: DocumentChange) -> None:
-    known = image.documents.get((item.kind, item.name))
-    version = known.version if known is not None else 0
+    version = image.document_version(item.kind, item.name)
     if item.expected_version is not None and item.expected_version != version:
         because = f"{item.kind} {item.name} is at version {version}, not {item.expected_version}"
         raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)

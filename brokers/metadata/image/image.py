@@ -260,6 +260,11 @@ class Image:
             return None
         return topic.partitions[partition.partition]
 
+    def document_version(self, kind: str, name: str) -> Offset:
+        """0 where there is no such document."""
+        document = self.documents.get((kind, name))
+        return 0 if document is None else document.version
+
     def config(self, resource: Resource) -> Mapping[str, str]:
         """The values set for a resource itself, without defaults."""
         return self.configs.get(resource, {})

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from brokers.errors import KafkaError, Refusal, error_from_code
-from brokers.ids import LeaderEpoch
+from brokers.ids import LeaderEpoch, Offset
 from brokers.wire.message import Message
-from brokers.wire.messages.links import PartitionLeaderEpoch
+from brokers.wire.messages.links import DocumentVersion, PartitionLeaderEpoch
 
 CommandT = TypeVar("CommandT")
 ResultT = TypeVar("ResultT")
@@ -15,6 +15,7 @@ RequestT = TypeVar("RequestT", bound=Message)
 ResponseT = TypeVar("ResponseT")
 KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
+Versions: TypeAlias = Mapping[tuple[str, str], Offset]  # of documents, by (kind, name)
 
 
 class ErrorResponse(Protocol):
@@ -80,6 +81,18 @@ def leader_epochs_to_wire(epochs: Mapping[int, LeaderEpoch]) -> list[PartitionLe
 def leader_epochs_from_wire(epochs: Iterable[PartitionLeaderEpoch]) -> dict[int, LeaderEpoch]:
     """Raises `Refusal` INVALID_REQUEST for a partition that appears twice."""
     return unique((each.partition_index, each.leader_epoch) for each in epochs)
+
+
+def versions_to_wire(versions: Versions) -> list[DocumentVersion]:
+    return [
+        DocumentVersion(kind=kind, name=name, version=version)
+        for (kind, name), version in versions.items()
+    ]
+
+
+def versions_from_wire(versions: Iterable[DocumentVersion]) -> Versions:
+    """Raises `Refusal` INVALID_REQUEST for a document that appears twice."""
+    return unique(((each.kind, each.name), each.version) for each in versions)
 
 
 def unique(pairs: Iterable[tuple[KeyT, ValueT]]) -> dict[KeyT, ValueT]:

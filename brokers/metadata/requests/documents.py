@@ -1,14 +1,17 @@
 """PutDocuments (key 10003)."""
 
-from collections.abc import Mapping
-
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import Offset
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
-from brokers.metadata.requests.conversion import Conversion, unique, unless_error, with_error
+from brokers.metadata.requests.conversion import (
+    Conversion,
+    Versions,
+    unless_error,
+    versions_from_wire,
+    versions_to_wire,
+    with_error,
+)
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.links import (
-    DocumentVersion,
     PutDocument,
     PutDocumentsRequest,
     PutDocumentsResponse,
@@ -51,17 +54,12 @@ def _change(document: PutDocument) -> DocumentChange:
     )
 
 
-def _response(versions: Mapping[tuple[str, str], Offset]) -> PutDocumentsResponse:
-    return PutDocumentsResponse(
-        versions=[
-            DocumentVersion(kind=kind, name=name, version=version)
-            for (kind, name), version in versions.items()
-        ]
-    )
+def _response(versions: Versions) -> PutDocumentsResponse:
+    return PutDocumentsResponse(versions=versions_to_wire(versions))
 
 
-def _result(response: PutDocumentsResponse) -> Mapping[tuple[str, str], Offset]:
-    return unique(((each.kind, each.name), each.version) for each in response.versions)
+def _result(response: PutDocumentsResponse) -> Versions:
+    return versions_from_wire(response.versions)
 
 
 PUT_DOCUMENTS = Conversion(

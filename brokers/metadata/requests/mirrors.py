@@ -21,6 +21,8 @@ from brokers.metadata.requests.conversion import (
     leader_epochs_to_wire,
     unique,
     unless_error,
+    versions_from_wire,
+    versions_to_wire,
     with_error,
 )
 from brokers.wire.messages.api_keys import ApiKey
@@ -37,6 +39,7 @@ from brokers.wire.messages.links import (
     TopicLeaderEpochs,
     TopicWriterChange,
 )
+from brokers.wire.primitives import ZERO_UUID
 
 _Creation = TypeVar("_Creation", CreateMirrorTopicRequest, NewMirrorTopic)
 _WriterChange = TypeVar("_WriterChange", SetTopicWriterRequest, TopicWriterChange)
@@ -115,6 +118,8 @@ def writer_change_to_wire(message: type[_WriterChange], command: SetTopicWriter)
         expected_writer=command.expected_writer,
         writer=command.writer,
         leader_epochs=leader_epochs_to_wire(command.leader_epochs),
+        topic_id=command.topic_id or ZERO_UUID,
+        expected_versions=versions_to_wire(command.expected_versions),
     )
 
 
@@ -124,6 +129,8 @@ def writer_change_from_wire(request: SetTopicWriterRequest | TopicWriterChange) 
         expected_writer=request.expected_writer,
         writer=request.writer,
         leader_epochs=leader_epochs_from_wire(request.leader_epochs),
+        topic_id=None if request.topic_id == ZERO_UUID else request.topic_id,
+        expected_versions=versions_from_wire(request.expected_versions),
     )
 
 

@@ -149,6 +149,7 @@ def set_topic_writer(image: Image, command: SetTopicWriter) -> ControllerResult:
         because = f"{topic.name} was taken over by another region meanwhile"
         raise Refusal(KafkaError.POLICY_VIOLATION, because)
     _check_not_internal(topic.name)
+    _check_decided_upon(image, topic, command)
     # A new writer begins a new leader epoch, so that the records of the two writers can be distinguished.
     wanted = {
         index: max(partition.leader_epoch + 1, command.leader_epochs.get(index, 0))
@@ -157,6 +158,18 @@ def set_topic_writer(image: Image, command: SetTopicWriter) -> ControllerResult:
     records, epochs = _raise(topic, wanted)
     writer = TopicWriterRecord(topic_id=topic.id, writer=command.writer)
     return ControllerResult((writer, *records), epochs)
+
+
+def _check_decided_upon(image: Image, topic: TopicImage, command: SetTopicWriter) -> None:
+    """Raises Refusal where the command is late: the topic, or a document, is not the one that it was decided upon."""
+    if command.topic_id not in (None, topic.id):
+        because = f"{topic.name} was deleted meanwhile, and made anew"
+        raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
+    for (kind, name), expected in command.expected_versions.items():
+        version = image.document_version(kind, name)
+        if version != expected:
+            because = f"{kind} {name} is at version {version}, not {expected}"
+            raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
 
 
 def set_topic_writers(image: Image, command: SetTopicWriters) -> ControllerResult:

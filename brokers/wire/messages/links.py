@@ -118,7 +118,14 @@ class MirrorTopicResult(Message):
 class SetTopicWriterRequest(Message):
     """API 10001, version 0."""
 
-    __slots__ = ("topic", "expected_writer", "writer", "leader_epochs")
+    __slots__ = (
+        "topic",
+        "expected_writer",
+        "writer",
+        "leader_epochs",
+        "topic_id",
+        "expected_versions",
+    )
 
     def __init__(
         self,
@@ -127,11 +134,30 @@ class SetTopicWriterRequest(Message):
         expected_writer: str | None = "",
         writer: str | None = "",
         leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+        topic_id: UUID = ZERO_UUID,
+        expected_versions: list[DocumentVersion] = EMPTY,
     ) -> None:
         self.topic = topic
         self.expected_writer = expected_writer
         self.writer = writer
         self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
+        self.topic_id = topic_id
+        self.expected_versions = [] if expected_versions is EMPTY else expected_versions
+
+
+class DocumentVersion(Message):
+    __slots__ = ("kind", "name", "version")
+
+    def __init__(
+        self,
+        *,
+        kind: str = "",
+        name: str = "",
+        version: int = 0,
+    ) -> None:
+        self.kind = kind
+        self.name = name
+        self.version = version
 
 
 class SetTopicWriterResponse(Message):
@@ -230,21 +256,6 @@ class PutDocumentsResponse(Message):
         self.error_code = error_code
         self.error_message = error_message
         self.versions = [] if versions is EMPTY else versions
-
-
-class DocumentVersion(Message):
-    __slots__ = ("kind", "name", "version")
-
-    def __init__(
-        self,
-        *,
-        kind: str = "",
-        name: str = "",
-        version: int = 0,
-    ) -> None:
-        self.kind = kind
-        self.name = name
-        self.version = version
 
 
 class DeleteMirrorTopicsRequest(Message):
@@ -666,7 +677,14 @@ class SetTopicWritersRequest(Message):
 
 
 class TopicWriterChange(Message):
-    __slots__ = ("topic", "expected_writer", "writer", "leader_epochs")
+    __slots__ = (
+        "topic",
+        "expected_writer",
+        "writer",
+        "leader_epochs",
+        "topic_id",
+        "expected_versions",
+    )
 
     def __init__(
         self,
@@ -675,11 +693,15 @@ class TopicWriterChange(Message):
         expected_writer: str | None = "",
         writer: str | None = "",
         leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+        topic_id: UUID = ZERO_UUID,
+        expected_versions: list[DocumentVersion] = EMPTY,
     ) -> None:
         self.topic = topic
         self.expected_writer = expected_writer
         self.writer = writer
         self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
+        self.topic_id = topic_id
+        self.expected_versions = [] if expected_versions is EMPTY else expected_versions
 
 
 class SetTopicWritersResponse(Message):

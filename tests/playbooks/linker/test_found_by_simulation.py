@@ -1,13 +1,9 @@
 """What simulated federations found, told as plain stories. The seed that found each is in `tests/sim/seeds.txt`."""
 
-from typing import Any
-
 import pytest
 
 from brokers.errors import KafkaError, Refusal
-from brokers.events import TimeReached
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
-from brokers.metadata.commands.commands import Submitted
 from brokers.metadata.commands.document_commands import PutDocuments
 from brokers.region import PartitionState
 from linker.answers import MirrorDescription, Topics
@@ -25,7 +21,7 @@ from linker.events import AdminAsked
 from linker.records.mirror_record import MIRROR_KIND, TopicSpec, removal
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
-from tests.playbooks.linker.world import Host, Unlucky, World, caught_up, linked
+from tests.playbooks.linker.world import Host, Unlucky, World, caught_up, linked, submit
 from tests.sim.files import SimFiles
 
 
@@ -291,20 +287,6 @@ def test_a_mirror_that_a_power_cut_emptied_begins_anew_in_the_middle_of_a_batch(
     assert here(world, orders).log_start_offset == 5
     assert world.destination.offsets("orders", 0) == [2]
     assert world.source.log("orders", 0).endswith(world.destination.log("orders", 0))
-
-
-def submit(host: Host, command: Submitted) -> Any:
-    """What a link coordinator has asked the controller for, and what comes late."""
-    region, told = host.linker._region, []
-
-    def answered(result: Any, _: int) -> list[Any]:
-        told.append(result)
-        return []
-
-    region.timers.set(host.now, lambda _: [region.propose(command, answered)])
-    host.feed(TimeReached())
-    host.world.run_until(lambda: bool(told))
-    return told[0]
 
 
 def test_no_topic_is_made_for_a_mirror_that_was_withdrawn_meanwhile() -> None:

@@ -13,6 +13,7 @@ from brokers.config.broker_config import from_settings
 from brokers.effects import Changed, CleanLog, Hangup, Reply
 from brokers.events import Request, Started, TimeReached
 from brokers.ids import TopicPartition
+from brokers.metadata.commands.commands import Submitted
 from brokers.node.broker import Broker
 from brokers.records.batch import iter_headers
 from brokers.region import Ready
@@ -304,6 +305,20 @@ class Unlucky:
 
     def randrange(self, start: int, stop: int, /) -> int:
         return start
+
+
+def submit(host: Host, command: Submitted) -> Any:
+    """What a link coordinator has asked the controller for, and what comes late."""
+    region, told = host.linker._region, []
+
+    def answered(result: Any, _: int) -> list[Any]:
+        told.append(result)
+        return []
+
+    region.timers.set(host.now, lambda _: [region.propose(command, answered)])
+    host.feed(TimeReached())
+    host.world.run_until(lambda: bool(told))
+    return told[0]
 
 
 def linked(world: World, topic: str = "orders", **configs: str) -> None:

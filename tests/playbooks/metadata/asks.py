@@ -63,6 +63,11 @@ writer_changes = st.builds(
     expected_writer=st.none() | links,
     writer=st.none() | links,
     leader_epochs=epochs,
+    expected_versions=st.dictionaries(
+        st.tuples(st.sampled_from(["link", "mirror"]), names | links),
+        st.integers(0, 12),
+        max_size=1,
+    ),
 )
 
 new_mirrors = st.builds(

@@ -43,6 +43,7 @@ from brokers.wire.messages.links import (
     AlterMirrorConfigsRequest,
     CreateMirrorTopicRequest,
     CreateMirrorTopicsRequest,
+    DocumentVersion,
     MirrorConfigChange,
     MirrorConfigResource,
     MirrorTopicConfig,
@@ -82,6 +83,15 @@ NEW_MIRRORS = st.builds(
     leader_epochs=EPOCHS,
     record_kind=TEXT,
 )
+WRITER_CHANGES = st.builds(
+    SetTopicWriter,
+    topic=TEXT,
+    expected_writer=MAYBE,
+    writer=MAYBE,
+    leader_epochs=EPOCHS,
+    topic_id=st.none() | st.uuids(),
+    expected_versions=st.dictionaries(st.tuples(TEXT, TEXT), st.integers(0, 2**63 - 1), max_size=3),
+)
 RAISES = st.builds(RaiseLeaderEpochs, topic=TEXT, leader_epochs=EPOCHS)
 
 COMMANDS: Mapping[type, st.SearchStrategy[Any]] = {
@@ -110,21 +120,8 @@ COMMANDS: Mapping[type, st.SearchStrategy[Any]] = {
     ),
     CreateMirrorTopic: NEW_MIRRORS,
     CreateMirrorTopics: st.builds(CreateMirrorTopics, tuples(NEW_MIRRORS)),
-    SetTopicWriter: st.builds(
-        SetTopicWriter, topic=TEXT, expected_writer=MAYBE, writer=MAYBE, leader_epochs=EPOCHS
-    ),
-    SetTopicWriters: st.builds(
-        SetTopicWriters,
-        tuples(
-            st.builds(
-                SetTopicWriter,
-                topic=TEXT,
-                expected_writer=MAYBE,
-                writer=MAYBE,
-                leader_epochs=EPOCHS,
-            )
-        ),
-    ),
+    SetTopicWriter: WRITER_CHANGES,
+    SetTopicWriters: st.builds(SetTopicWriters, tuples(WRITER_CHANGES)),
     RaiseLeaderEpochs: RAISES,
     RaiseLeaderEpochsOfTopics: st.builds(RaiseLeaderEpochsOfTopics, tuples(RAISES)),
     AlterConfigs: st.builds(
@@ -299,6 +296,7 @@ TWICE = [PartitionLeaderEpoch(partition_index=1), PartitionLeaderEpoch(partition
             CreateMirrorTopicRequest(configs=[MirrorTopicConfig(name="k"), MirrorTopicConfig(name="k")]),
         ),
         (SetTopicWriter, SetTopicWriterRequest(leader_epochs=TWICE)),
+        (SetTopicWriter, SetTopicWriterRequest(expected_versions=[DocumentVersion(), DocumentVersion()])),
         (
             SetTopicWriters,
             SetTopicWritersRequest(topics=[TopicWriterChange(leader_epochs=TWICE)]),

@@ -1,5 +1,7 @@
 """Who may write a topic, and that every change of hands begins a new leader epoch."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from brokers.metadata.commands.mirror_commands import (
     SetTopicWriter,
     SetTopicWriters,
 )
-from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, DeleteTopics, NewTopic
 from tests.unit.brokers.metadata.images import Region
 
 
@@ -92,6 +94,63 @@ def test_handing_a_topic_to_producers_raises_every_leader_epoch() -> None:
 def test_a_topic_can_be_handed_to_a_link() -> None:
     region = region_with_mirror()
     assert region.do(SetTopicWriter(topic="plain", expected_writer=None, writer="west")) == {0: 1}
+    assert region.image.topics_by_name["plain"].writer == "west"
+
+
+def put(region: Region, kind: str, name: str, body: bytes | None) -> int:
+    """Returns the new version."""
+    done = region.do(PutDocuments((DocumentChange(kind=kind, name=name, body=body),)))
+    version: int = done[kind, name]
+    return version
+
+
+def test_a_writer_is_changed_only_while_the_documents_are_those_that_were_decided_upon() -> None:
+    region = region_with_mirror()
+    before = put(region, "mirror", "m", b"1")
+    version = put(region, "mirror", "m", b"2")
+
+    def handover(*versions: tuple[str, str, int]) -> SetTopicWriter:
+        expected = {(kind, name): version for kind, name, version in versions}
+        return SetTopicWriter(
+            topic="m", expected_writer="east", writer=None, expected_versions=expected
+        )
+
+    for late in (("mirror", "m", before), ("mirror", "m", 0), ("mirror", "x", version)):
+        also = handover(("mirror", "m", version), late)
+        assert refusal(region, also) is KafkaError.INVALID_UPDATE_VERSION
+    right = handover(("mirror", "m", version), ("unfenced", "m", 0))
+    put(region, "unfenced", "m", b"1")
+    assert refusal(region, right) is KafkaError.INVALID_UPDATE_VERSION
+    put(region, "unfenced", "m", None)
+    region.do(right)
+    assert region.image.topics_by_name["m"].writer is None
+
+
+def test_a_writer_is_not_changed_by_a_record_that_was_made_anew() -> None:
+    """The body is the same, the version is not."""
+    region = region_with_mirror()
+    version = put(region, "mirror", "m", b"1")
+    put(region, "mirror", "m", None)
+    put(region, "mirror", "m", b"1")
+    command = SetTopicWriter(
+        topic="m",
+        expected_writer="east",
+        writer=None,
+        expected_versions={("mirror", "m"): version},
+    )
+    assert refusal(region, command) is KafkaError.INVALID_UPDATE_VERSION
+    (refused,) = region.do(SetTopicWriters((command,)))
+    assert refused.error is KafkaError.INVALID_UPDATE_VERSION
+
+
+def test_a_topic_that_was_made_anew_is_not_the_one_that_was_decided_upon() -> None:
+    region = region_with_mirror()
+    topic_id = region.image.topics_by_name["plain"].id
+    command = SetTopicWriter(topic="plain", expected_writer=None, writer="west", topic_id=topic_id)
+    region.do(DeleteTopics(("plain",)))
+    region.do(CreateTopics((NewTopic(name="plain"),)))
+    assert refusal(region, command) is KafkaError.INVALID_UPDATE_VERSION
+    region.do(replace(command, topic_id=region.image.topics_by_name["plain"].id))
     assert region.image.topics_by_name["plain"].writer == "west"
 
 
