@@ -4,8 +4,9 @@ Also: a topic that another region took over is written here again, and a mirror 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
-from brokers.ids import Offset, TopicPartition
+from brokers.ids import BrokerId, Offset, TopicPartition
 from brokers.metadata.commands.mirror_commands import superseder_of
 from brokers.metadata.image.image import TopicImage
 from brokers.records.builder import NewRecord, build_batch
@@ -81,11 +82,25 @@ class LinkChanger(CancellingOperator):
             await self.alter(region, {"cluster.link.paused": "true"})
             await self._while(lambda region=region: not self._knows_pause(region))
             await self._world.sleep(SETTLED_MS)
-            before = self.ends_of_mirror()
-            await self._world.sleep(WATCHED_MS)
-            if (after := self.ends_of_mirror()) != before:
-                raise MirrorBroken(f"the link is paused in {region.region}: {before}, then {after}")
+            with self._nothing_placed(f"the link is paused in {region.region}"):
+                await self._world.sleep(WATCHED_MS)
             await self.alter(region, {"cluster.link.paused": "false"})
+
+    @contextmanager
+    def _nothing_placed(self, why: str) -> Iterator[None]:
+        """By a leader. Its followers may fetch what it has, and what no follower has yet may go with it."""
+        mirror = self._ends.destination
+        judge = mirror.on_batch
+
+        def refuse(number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
+            judge(number, partition, batch)
+            state = mirror.node(number).broker.view.partition_state(partition)
+            if state is not None and state.is_leader:
+                raise MirrorBroken(f"{why}, and n{number} places {partition}@{batch.base_offset}")
+
+        mirror.on_batch = refuse
+        yield
+        mirror.on_batch = judge
 
     def _knows_pause(self, region: Region) -> bool:
         """Every broker is there, and has the record."""

@@ -36,6 +36,7 @@ from tests.sim.linked.rounds import RoundsRun
 from tests.sim.linked.runs import LinkedRun
 from tests.sim.linked.steps import SteppedNode
 from tests.sim.linked.transition_plants import (
+    COPY_WHILE_PAUSED,
     CUT_BACK_UNSEALED_AT_ONCE,
     DELETE_WHAT_IS_HELD,
     FORGET_THE_SECRET,
@@ -195,6 +196,10 @@ def test_a_transition_after_which_nothing_is_held_is_found() -> None:
 
 def test_a_secret_that_is_shown_and_not_kept_is_found() -> None:
     assert finding(FORGET_THE_SECRET)
+
+
+def test_a_link_that_is_paused_and_goes_on_is_found() -> None:
+    assert "the link is paused in east" in finding(COPY_WHILE_PAUSED)
 
 
 def test_a_region_that_takes_writes_as_soon_as_it_is_back_is_found() -> None:

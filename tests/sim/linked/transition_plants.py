@@ -39,6 +39,29 @@ class ForgetsSecret(SteppedNode):
         return node
 
 
+class _NeverClosed(dict[str, Any]):
+    """Links of a destination that keep their streams while they are paused."""
+
+    def __setitem__(self, name: str, link: Any) -> None:
+        sources = link._sources
+        reconsider = sources.reconsider
+
+        def keep(now: Any) -> Any:
+            return sources.availability.paused() if link.config.paused else reconsider(now)
+
+        sources.reconsider = keep
+        super().__setitem__(name, link)
+
+
+class CopiesWhilePaused(SteppedNode):
+    """As a destination, says that its link is paused, and goes on."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        node._linker.links = _NeverClosed()
+        return node
+
+
 def _show(respond: Any, secret: str, answer: Any, now: Any) -> Any:
     return respond(replace(answer, secret=secret), now)
 
@@ -46,3 +69,4 @@ def _show(respond: Any, secret: str, answer: Any, now: Any) -> Any:
 CUT_BACK_UNSEALED_AT_ONCE = Plant(SteppedUnsealed, range(3, 4), "cut-back", LinkedScenario.alone)
 DELETE_WHAT_IS_HELD = Plant(SteppedUnheld, range(3, 4), "hold-taken", LinkedScenario.alone)
 FORGET_THE_SECRET = Plant(ForgetsSecret, range(17, 18), "secret", LinkedScenario.alone)
+COPY_WHILE_PAUSED = Plant(CopiesWhilePaused, range(3, 4), "link-paused", LinkedScenario.alone)
