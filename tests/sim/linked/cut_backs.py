@@ -9,7 +9,7 @@ from linker.records.hole_ledger import DIVERGENCE_CUT_KIND
 from linker.records.mirror_state import MirrorState
 from tests.sim.linked import verdict
 from tests.sim.linked.federation import SOURCE
-from tests.sim.linked.hold_changes import HoldChanger
+from tests.sim.linked.hole_changes import HoleChanger
 from tests.sim.linked.link_changes import Logs
 from tests.sim.linked.operators import LOOK_MS
 from tests.sim.linked.scenario import LinkedScenario
@@ -30,7 +30,7 @@ def may_lose(scenario: LinkedScenario) -> LinkedScenario:
     return replace(scenario, regions={**scenario.regions, SOURCE: source})
 
 
-class CutBackOperator(HoldChanger):
+class CutBackOperator(HoleChanger):
     """By `mirror.divergence.policy`, or by hand."""
 
     usurper: Usurper

@@ -10,7 +10,8 @@ from brokers.ids import OFFSET_MAX, Offset, TopicPartition
 from linker.commands import DropRetentionHolds
 from linker.records.mirror_state import MirrorState
 from linker.records.retention_hold import HOLD_KIND, HoldRecord, decode_hold
-from tests.sim.evidence import log_start
+from tests.sim.disks import Disk
+from tests.sim.evidence import base_offset, batches, log_start, segments
 from tests.sim.linked import verdict
 from tests.sim.linked.federation import MirrorBroken
 from tests.sim.linked.link_changes import LinkChanger, Logs
@@ -74,6 +75,12 @@ class HoldChanger(LinkChanger):
         }
         return {each: start for each, start in starts.items() if start > offsets[each]}
 
+    def _ends_of_mirror(self) -> dict[TopicPartition, Offset]:
+        """The longest of any disk, whether its node runs or not."""
+        region = self._ends.destination
+        disks = [node.disk for node in region.nodes.values()]
+        return {each: max(_held_end(disk, each) for disk in disks) for each in region.partitions()}
+
     async def take_hold(self) -> None:
         await self.alter(self._ends.destination, ENABLED)
         await self._expire_behind_hold()
@@ -95,7 +102,7 @@ class HoldChanger(LinkChanger):
 
     async def _go_on_with_holes(self) -> None:
         """Each replica deletes by itself: the mirror goes on once no leader has what it lacks."""
-        await self._while(lambda: not self._removed_beyond(self.ends_of_mirror(), min))
+        await self._while(lambda: not self._removed_beyond(self._ends_of_mirror(), min))
         await self._change_mirror("resume", MirrorState.ACTIVE)
 
     # --- what must be so ---
@@ -129,3 +136,9 @@ class HoldChanger(LinkChanger):
     def _without_holes(self) -> Iterator[str]:
         if not verdict.ledger(self._ends.destination):
             yield "the source has deleted what the mirror had not, and the hole ledger is empty"
+
+
+def _held_end(disk: Disk, partition: TopicPartition) -> Offset:
+    """One past the last offset; of a log whose node may have ended within an append."""
+    ends = [batch.next_offset for batch in batches(disk, partition)]
+    return max([log_start(disk, partition), *ends, *map(base_offset, segments(disk, partition))])

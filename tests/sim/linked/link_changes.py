@@ -1,14 +1,15 @@
 """What an operator changes of a link that is there: it is paused, gets another secret, or makes mirrors by itself.
 
-Also: a topic that another region took over is written here again, and a mirror is deleted and made anew.
+Also: the source's half is made again, a topic that another region took over is written here again, and a mirror is
+deleted and made anew.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from brokers.ids import BrokerId, Offset, TopicPartition
+from brokers.ids import BrokerId, TopicPartition
 from brokers.metadata.commands.mirror_commands import superseder_of
-from brokers.metadata.image.image import TopicImage
+from brokers.metadata.image.image import Image, TopicImage
 from brokers.records.builder import NewRecord, build_batch
 from brokers.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from brokers.wire.messages.topics import DeleteTopicsRequest
@@ -16,7 +17,9 @@ from linker.answers import Configs, LinkDescription
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
+    CreateLink,
     CreateMirror,
+    DeleteLink,
     DescribeLink,
     SetLinkSecret,
     UnfenceTopics,
@@ -61,8 +64,9 @@ class LinkChanger(CancellingOperator):
             pass
 
     def _record_in(self, region: Region) -> LinkRecord:
-        document = region.newest.documents[LINK_KIND, self.link]
-        return decode_link(self.link, document.body)
+        half = self._half_of(region.newest)
+        assert half is not None
+        return half
 
     async def _change_mirror(self, verb: str, state: MirrorState) -> None:
         while await self.describe() is not state:
@@ -103,24 +107,16 @@ class LinkChanger(CancellingOperator):
         mirror.on_batch = judge
 
     def _knows_pause(self, region: Region) -> bool:
-        """Every broker is there, and has the record."""
-        for number in region.brokers:
-            node = region.node(number)
-            if not node.is_ready:
-                return False
-            document = node.broker.view.image.documents[LINK_KIND, self.link]
-            if not parse(decode_link(self.link, document.body).configs).paused:
-                return False
-        return True
+        return self._is_everywhere(region, lambda half: half is not None and _is_paused(half))
 
-    def ends_of_mirror(self) -> dict[TopicPartition, Offset]:
-        """The longest of any disk, whether its node runs or not."""
-        region = self._ends.destination
-        disks = [node.disk for node in region.nodes.values()]
-        return {
-            each: max(end_of(disk, each) for disk in disks if any(disk.list(str(each))))
-            for each in region.partitions()
-        }
+    def _is_everywhere(self, region: Region, is_so: Callable[[LinkRecord | None], bool]) -> bool:
+        """Every broker is there, and has a record, or none, of which this is so."""
+        nodes = [region.node(number) for number in region.brokers]
+        return all(node.is_ready and is_so(self._half_of(node.broker.view.image)) for node in nodes)
+
+    def _half_of(self, image: Image) -> LinkRecord | None:
+        document = image.documents.get((LINK_KIND, self.link))
+        return None if document is None else decode_link(self.link, document.body)
 
     # --- another secret ---
 
@@ -134,6 +130,22 @@ class LinkChanger(CancellingOperator):
         command = SetLinkSecret(self.link, secret)
         while not isinstance(await self._ask(command, self._ends.source), LinkDescription):
             pass
+
+    async def remake_source_half(self) -> None:
+        """It is deleted, and made again with another secret: nothing is copied in between."""
+        source = self._ends.source
+        former = self._record_in(source)
+        while self._half_of(source.newest) is not None:
+            await self._ask(DeleteLink(name=self.link), source)
+        await self._while(lambda: not self._is_everywhere(source, lambda half: half is None))
+        await self._world.sleep(SETTLED_MS)
+        with self._nothing_placed("the source's half is deleted"):
+            await self._world.sleep(WATCHED_MS)
+        self.former_secret = former.secret
+        self.secret = (await self._until(SetLinkSecret(self.link), "")).secret
+        anew = CreateLink(name=self.link, configs=former.configs, secret=self.secret)
+        while self._half_of(source.newest) is None:
+            await self._ask(anew, source)
 
     async def prove_secret(self) -> None:
         """A source that dials with the former one is refused, and says so; with the new one it is let in."""
@@ -277,6 +289,10 @@ class LinkChanger(CancellingOperator):
             ]
             if max(stored, default=-1) < cuts[partition.partition].offset:
                 yield f"nothing was written to {partition} beyond the cut"
+
+
+def _is_paused(half: LinkRecord) -> bool:
+    return parse(half.configs).paused
 
 
 def _log_of(region: Region, partition: TopicPartition) -> list[Batch]:

@@ -142,7 +142,7 @@ class TransitionRun(LinkedRun):
         super()._judge_mirrors(disks)
         if not self._mirror:
             self._judge_cut(disks["west"], disks["east"])
-        if not self.transition.removes:
+        if not (self.transition.removes or self.operator.has_restored):
             for region in self.federation.regions:
                 for finding in verdict.unsealed(region):
                     raise MirrorBroken(finding)

@@ -18,14 +18,15 @@ from tests.sim.linked.cut_backs import may_lose
 from tests.sim.linked.hold_changes import of_short_logs
 from tests.sim.linked.link_changes import OTHERS, Logs
 from tests.sim.linked.operators import BACK, CONFIGS, LinkOperator
-from tests.sim.linked.replays import ReplayingOperator
+from tests.sim.linked.pending_failovers import PendingFailoverOperator
 from tests.sim.linked.runs import Adjust
+from tests.sim.linked.scenario import LinkedScenario
 from tests.sim.regions.admins import Admin
 from tests.sim.regions.cluster import TOPIC
 from tests.sim.world import Promise
 
 
-class TransitionOperator(ReplayingOperator):
+class TransitionOperator(PendingFailoverOperator):
     """One person who sees both regions."""
 
     is_bidirectional = False
@@ -151,6 +152,10 @@ class Transition:
     check: Check = lambda operator, logs: iter(())
 
 
+def dialed_by_source(scenario: LinkedScenario) -> LinkedScenario:
+    return replace(scenario, source_dials=True)
+
+
 _Op = TransitionOperator
 TRANSITIONS: Final = {
     "create": Transition(_Op.nothing, _Op.begin, "east"),
@@ -199,7 +204,7 @@ TRANSITIONS: Final = {
         _Op.begin,
         _Op.renew_secret,
         "east",
-        adjust=lambda scenario: replace(scenario, source_dials=True),
+        adjust=dialed_by_source,
         prove=_Op.prove_secret,
         check=_Op.wrong_secrets,
     ),
@@ -228,5 +233,24 @@ TRANSITIONS: Final = {
     ),
     "replay": Transition(
         _Op.restore_with_tails, _Op.replay_tails, "west", removes=True, check=_Op.not_once
+    ),
+    "reverse-taken-back": Transition(_Op.begin, _Op.take_back, "east", is_bidirectional=True),
+    "reverse-failed-over": Transition(
+        _Op.begin, _Op.take_over, "west", is_bidirectional=True, removes=True
+    ),
+    "source-half-remade": Transition(
+        _Op.begin,
+        _Op.remake_source_half,
+        "east",
+        adjust=dialed_by_source,
+        prove=_Op.prove_secret,
+        check=_Op.wrong_secrets,
+    ),
+    "hole-accepted": Transition(
+        _Op.begin_behind_retention,
+        _Op.accept_holes,
+        "east",
+        adjust=of_short_logs,
+        check=_Op.not_accepted_once,
     ),
 }
