@@ -50,6 +50,10 @@ class HolePolicyOfMirror:
 
     def _pause(self, now: Instant) -> Effects:
         self._timer = None
+        # One that was found again while the pause for it was being written may have been accepted since.
+        self._found = {index: one for index, one in self._found.items() if not self._was_shown(one)}
+        if not self._found:
+            return []
         record = self._mirror.record
         target = TRANSITIONS.get((record.state, MirrorTrigger.PAUSE))
         self._is_overdue = target is None or self._mirror.is_halted

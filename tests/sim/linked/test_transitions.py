@@ -17,8 +17,12 @@ SAMPLES = 5  # of a transition
 # Of regions of two brokers and of three, with links that the source dials; of three, dialed by the destination.
 SEEDS = (3, 17, 25)
 # Each once broke a promise. A mirror before the present one, of a reversal that was taken back, heard a late answer and
-# made the present one writable.
-FOUND = (("reverse-and-pause", 17, Crash(100, Victim.ACTOR, Manner.POWER)),)
+# made the present one writable. A hole was found once more while the pause for it was being written, and the mirror was
+# paused again after it was accepted.
+FOUND = (
+    ("reverse-and-pause", 17, Crash(100, Victim.ACTOR, Manner.POWER)),
+    ("hole-accepted", 17, Crash(59, Victim.ACTOR, Manner.MIDWAY)),
+)
 ROLES = [each for each in Victim if each is not Victim.ACTOR]
 
 
