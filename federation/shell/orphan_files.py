@@ -4,17 +4,18 @@ Nothing else removes what lies there. A name is looked up among those that are l
 """
 
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from brokers.storage.logs.orphans import MANIFEST, ORPHANS, UNFINISHED_SUFFIX
+from brokers.ports import DiskError
+from brokers.shell.files import DiskFiles
+from brokers.storage.logs.discarding import discard
+from brokers.storage.logs.orphans import DISCARDED_SUFFIX, MANIFEST, ORPHANS, UNFINISHED_SUFFIX
 from linker.commands import Command, RecordDiscardedOrphans
 from linker.wire.v1 import admin_pb2 as pb
 
 READ_BYTES_MAX: Final = 1 << 20
-DISCARDED_SUFFIX: Final = ".discarded"
 
 
 class NoSuchOrphan(Exception):
@@ -43,7 +44,7 @@ class OrphanFiles:
             reply = reply_type(
                 error=pb.Error(code="INVALID_REQUEST", message=str(error), hint=hint)
             )
-        except OSError as error:
+        except (OSError, DiskError) as error:
             reply = reply_type(error=pb.Error(code="KAFKA_STORAGE_ERROR", message=str(error)))
         return bytes(reply.SerializeToString())
 
@@ -75,16 +76,13 @@ class OrphanFiles:
             return pb.OrphanBytesReply(data=file.read(READ_BYTES_MAX))
 
     def discard(self, request: Any) -> Any:
-        """Those that this broker has. A crash leaves a folder without its name, which the next one removes."""
+        """Those that this broker has: `storage/logs/discarding.py`."""
         wanted = set(request.names)
         gone = [each for each in self._folders() if each[0] in wanted]
         described = [_described(*each) for each in gone]
         if not request.validate_only:
-            for _, path, _ in gone:
-                aside = path.with_name(path.name + DISCARDED_SUFFIX)
-                path.rename(aside)
-            for leftover in self._leftovers():
-                shutil.rmtree(leftover)
+            for log_dir in self._log_dirs:
+                discard(DiskFiles(log_dir), [name for name, _, home in gone if home == log_dir])
         return pb.OrphansReply(orphans=described)
 
     def _folder(self, name: str) -> tuple[str, Path, Path]:
@@ -99,10 +97,6 @@ class OrphanFiles:
             for path in sorted((log_dir / ORPHANS).glob("*/*")):
                 if path.is_dir() and not path.name.endswith((UNFINISHED_SUFFIX, DISCARDED_SUFFIX)):
                     yield f"{path.parent.name}/{path.name}", path, log_dir
-
-    def _leftovers(self) -> Iterator[Path]:
-        for log_dir in self._log_dirs:
-            yield from (log_dir / ORPHANS).glob(f"*/*{DISCARDED_SUFFIX}")
 
 
 def _described(name: str, path: Path, log_dir: Path) -> Any:

@@ -23,6 +23,7 @@ from brokers.storage.segments.file_names import LOG, file_name
 ORPHANS: Final = "orphans"
 MANIFEST: Final = "manifest.json"
 UNFINISHED_SUFFIX: Final = ".sealing"
+DISCARDED_SUFFIX: Final = ".discarded"
 MANIFEST_VERSION: Final = 1
 STEP_BYTES: Final = 1 << 20  # of one step, in which the node does nothing else
 
@@ -167,7 +168,7 @@ def stored_bytes(files: Files) -> int:
         files.size(f"{ORPHANS}/{home}/{name}/{file}")
         for home in files.list(ORPHANS)
         for name in files.list(f"{ORPHANS}/{home}")
-        if not name.endswith(UNFINISHED_SUFFIX)
+        if not name.endswith((UNFINISHED_SUFFIX, DISCARDED_SUFFIX))
         for file in files.list(f"{ORPHANS}/{home}/{name}")
         if file.endswith(LOG)
     )

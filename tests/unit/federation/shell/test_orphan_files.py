@@ -1,6 +1,7 @@
 """The orphan stores of a broker's disks, as its administration lists, reads and removes them."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from google.protobuf.message import DecodeError
 from brokers.effects import SealTail
 from brokers.events import TailSealed
 from brokers.shell.files import DiskFiles
-from federation.shell.orphan_files import DISCARDED_SUFFIX, OrphanFiles
+from brokers.storage.logs.orphans import DISCARDED_SUFFIX
+from federation.shell.orphan_files import OrphanFiles
 from linker.commands import RecordDiscardedOrphans
 from linker.wire.v1 import admin_pb2 as pb
 from tests.unit.brokers.storage.driver import TP, Driver
@@ -119,6 +121,16 @@ def test_a_removal_that_a_crash_interrupted_is_finished_by_the_next(
     folder.rename(folder.with_name(folder.name + DISCARDED_SUFFIX))
     assert listed(disks) == []
     ask(disks, "DiscardOrphans", pb.DiscardOrphansRequest())
+    assert not list((tmp_path / "b/orphans").glob("*/*"))
+
+
+def test_a_tail_that_was_sealed_again_is_discarded_although_a_crash_left_the_former_one(
+    disks: OrphanFiles, tmp_path: Path
+) -> None:
+    folder = tmp_path / "b/orphans" / NAME
+    shutil.copytree(folder, folder.with_name(folder.name + DISCARDED_SUFFIX))
+    gone = ask(disks, "DiscardOrphans", pb.DiscardOrphansRequest(names=[NAME]))
+    assert [one.name for one in gone.orphans] == [NAME]
     assert not list((tmp_path / "b/orphans").glob("*/*"))
 
 
