@@ -21,7 +21,7 @@
 - what these operators do: `cancellations`: begun and taken back; `link_changes`: links that are paused, get another
   secret or make mirrors by themselves, and topics that are unfenced; `hold_changes`: retention holds; `hole_changes`:
   holes that are accepted; `cut_backs`: mirrors whose source has lost what they hold; `replays`: sealed tails that are
-  written again; `pending_failovers`: failovers in the middle of a reversal
+  written again; `discards`: tails that are discarded; `pending_failovers`: failovers in the middle of a reversal
 - compacted topics: `--compacted` with these (`compacting_everywhere` of `scenario`)
 - `plants`, `transition_plants`: bugs that the simulator has to find
 """

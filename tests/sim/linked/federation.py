@@ -63,6 +63,8 @@ class Region(Cluster):
         self.covered: dict[TopicPartition, set[tuple[Offset, Offset]]] = {}  # what was ever written
         # By batch, who has written it; None where nobody asks.
         self.holders: dict[tuple[TopicPartition, bytes], set[BrokerId]] | None = None
+        # Records of tails that an operator has discarded.
+        self.discarded: set[tuple[TopicPartition, Offset, bytes]] = set()
         self.source: Region | None = None
         self.is_mirror = True  # of `source`, until it is stopped
         self.prefixed: dict[str, Mirrored] = {}  # mirrors besides, by their names here

@@ -47,7 +47,7 @@ def still_held(
 
 def sealed_batches(disk: Disk) -> Iterator[tuple[TopicPartition, Batch]]:
     """As the manifests name their files."""
-    for folder in _folders(disk):
+    for folder in folders(disk):
         partition, paths = _tail(disk, folder)
         for path in paths:
             for batch in parse(bytes(disk.read(path, 0, disk.size(path)))):
@@ -56,7 +56,7 @@ def sealed_batches(disk: Disk) -> Iterator[tuple[TopicPartition, Batch]]:
 
 def durable_orphans(disk: Disk) -> Iterator[tuple[TopicPartition, Offset, bytes]]:
     """Every record of the sealed tails that a loss of power at this moment would leave."""
-    for folder in _folders(disk):
+    for folder in folders(disk):
         partition, paths = _tail(disk, folder)
         is_finished = not folder.endswith(".sealing")  # else the next sealing removes it
         if is_finished and all(map(disk.is_durable, (f"{folder}/{_MANIFEST}", *paths))):
@@ -65,11 +65,13 @@ def durable_orphans(disk: Disk) -> Iterator[tuple[TopicPartition, Offset, bytes]
                     yield from ((partition, offset, value) for offset, value in batch.values())
 
 
-def _folders(disk: Disk) -> Iterator[str]:
+def folders(disk: Disk) -> Iterator[str]:
+    """Of tails that have a manifest, and were not discarded."""
     for home in disk.list("orphans"):
         for name in disk.list(f"orphans/{home}"):
-            if disk.exists(f"orphans/{home}/{name}/{_MANIFEST}"):
-                yield f"orphans/{home}/{name}"
+            folder = f"orphans/{home}/{name}"
+            if disk.exists(f"{folder}/{_MANIFEST}") and not name.endswith(".discarded"):
+                yield folder
 
 
 def _tail(disk: Disk, folder: str) -> tuple[TopicPartition, list[str]]:

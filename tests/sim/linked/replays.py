@@ -25,6 +25,7 @@ from tests.sim.evidence import batches
 from tests.sim.linked.cut_backs import CutBackOperator
 from tests.sim.linked.federation import Region
 from tests.sim.linked.link_changes import Logs
+from tests.sim.linked.orphans import folders
 from tests.sim.regions.cluster import DATA_PORT, TOPIC, place
 from tests.sim.world import Promise
 
@@ -171,22 +172,13 @@ def _origin(record: Any) -> tuple[str, int, int, bytes | None]:
 
 def _tails_of(disk: Disk) -> Iterator[tuple[Tail, list[OrphanRecord]]]:
     """As the broker of this disk describes them, and their records."""
-    for home in disk.list("orphans"):
-        for name in disk.list(f"orphans/{home}"):
-            folder = f"orphans/{home}/{name}"
-            if disk.exists(f"{folder}/manifest.json"):
-                manifest = json.loads(_whole(disk, f"{folder}/manifest.json"))
-                data = b"".join(
-                    _whole(disk, f"{folder}/{file['file']}") for file in manifest["files"]
-                )
-                fields = ("topic", "partition", "base_offset", "next_offset", "records")
-                orphan = pb.Orphan(
-                    name=f"{home}/{name}", **{each: manifest[each] for each in fields}
-                )
-                yield (
-                    Tail(orphan.name, (TailCopy(0, "", orphan),)),
-                    list(records_in(memoryview(data))),
-                )
+    for folder in folders(disk):
+        manifest = json.loads(_whole(disk, f"{folder}/manifest.json"))
+        data = b"".join(_whole(disk, f"{folder}/{file['file']}") for file in manifest["files"])
+        fields = ("topic", "partition", "base_offset", "next_offset", "records")
+        name = folder.removeprefix("orphans/")
+        orphan = pb.Orphan(name=name, **{each: manifest[each] for each in fields})
+        yield Tail(name, (TailCopy(0, "", orphan),)), list(records_in(memoryview(data)))
 
 
 def _whole(disk: Disk, path: str) -> bytes:

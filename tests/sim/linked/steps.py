@@ -23,6 +23,10 @@ class SteppedNode(Node):
         if self.alive:
             super()._step(event)
 
+    def maintain(self, act: Callable[[], None]) -> None:
+        """The process does something to its disk that no core asks for."""
+        self._guarded(act)
+
 
 class Victim(Enum):
     """Whose process ends: whoever is about to take the step, or who has a role at that moment."""

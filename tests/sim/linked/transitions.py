@@ -15,10 +15,10 @@ from linker.commands import (
 from linker.errors import LinkRefusal
 from linker.records.mirror_state import MirrorState
 from tests.sim.linked.cut_backs import may_lose
+from tests.sim.linked.discards import DiscardingOperator
 from tests.sim.linked.hold_changes import of_short_logs
 from tests.sim.linked.link_changes import OTHERS, Logs
 from tests.sim.linked.operators import BACK, CONFIGS, LinkOperator
-from tests.sim.linked.pending_failovers import PendingFailoverOperator
 from tests.sim.linked.runs import Adjust
 from tests.sim.linked.scenario import LinkedScenario
 from tests.sim.regions.admins import Admin
@@ -26,7 +26,7 @@ from tests.sim.regions.cluster import TOPIC
 from tests.sim.world import Promise
 
 
-class TransitionOperator(PendingFailoverOperator):
+class TransitionOperator(DiscardingOperator):
     """One person who sees both regions."""
 
     is_bidirectional = False
@@ -252,5 +252,8 @@ TRANSITIONS: Final = {
         "east",
         adjust=of_short_logs,
         check=_Op.not_accepted_once,
+    ),
+    "orphans-discarded": Transition(
+        _Op.restore_with_tails, _Op.discard_tail, "west", removes=True, check=_Op.not_discarded
     ),
 }

@@ -53,9 +53,11 @@ def judge_region(region: Region, inspector: Inspector, disks: Disks) -> None:
 
 
 def unaccounted(region: Region, disks: Disks) -> Iterator[str]:
-    """P1, P5: what a region has acknowledged lies in its log, where it said, or in one of its orphan stores."""
+    """P1, P5: what a region has acknowledged lies in its log, where it said, or in one of its orphan stores, unless an
+    operator has discarded it."""
     held = values_of(disks)
     sealed = {key for node in region.nodes.values() for key in orphans(node.disk)}
+    sealed |= region.discarded
     if region.statements.loses:
         return
     for ack in region.evidence.statements.acknowledged:
