@@ -94,12 +94,16 @@ class SourceFencing:
         return topic.generation > known
 
     def _generation(self, topic: str) -> int:
-        """The generation in which this region took the topic over itself; 0 if it did not."""
+        """The generation in which this region took the topic over itself; 0 if it did not.
+
+        It has taken it over from the cut on: its producers write before the record is STOPPED.
+        """
         document = self._region.view.image.documents.get((MIRROR_KIND, topic))
         if document is None:
             return 0
         record = decode_mirror(topic, document.body)
-        return record.generation if record.state is MirrorState.STOPPED else 0
+        is_cut = record.state is MirrorState.PENDING_STOPPED and record.cut is not None
+        return record.generation if is_cut or record.state is MirrorState.STOPPED else 0
 
     def _on_fenced(
         self, topic: SupersededTopic, cluster_id: str, result: object, now: Instant

@@ -18,9 +18,11 @@ SAMPLES = 5  # of a transition
 SEEDS = (3, 17, 25)
 # Each once broke a promise. A mirror before the present one, of a reversal that was taken back, heard a late answer and
 # made the present one writable. A hole was found once more while the pause for it was being written, and the mirror was
-# paused again after it was accepted.
+# paused again after it was accepted. A source that had its topic back, and whose record was not STOPPED yet, heard of
+# the older cut of its mirror: both were read-only then.
 FOUND = (
     ("reverse-and-pause", 17, Crash(100, Victim.ACTOR, Manner.POWER)),
+    ("reverse-taken-back", 17, Crash(49, Victim.ACTOR, Manner.POWER)),
     ("hole-accepted", 17, Crash(59, Victim.ACTOR, Manner.MIDWAY)),
 )
 ROLES = [each for each in Victim if each is not Victim.ACTOR]
