@@ -7,7 +7,7 @@ appends that come meanwhile share the next. An exception out of a core is a find
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from random import Random
 from typing import Any
@@ -274,6 +274,9 @@ class Node:
             raise CoreRaised(
                 f"{self.place} on {event!r:.300}: {type(error).__name__}: {error}"
             ) from error
+        self._carry_out(effects, now)
+
+    def _carry_out(self, effects: Iterable[Any], now: Instant) -> None:
         for effect in effects:
             if not self.alive:
                 return
@@ -391,9 +394,7 @@ class Node:
             self._timer_due = None
             self.feed(TimeReached())
 
-    # --- administration ---
-
     def ask(self, ticket: int, event: Any, answered: Callable[[Any], None]) -> None:
         """An administrator's question, already inside the process."""
         self._admin[ticket] = answered
-        self.feed(event)
+        self.deliver(event)

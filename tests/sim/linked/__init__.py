@@ -17,7 +17,8 @@
 - `returns`: a source that is taken over while it is down, and comes back
 - `retention`: a source that removes what its mirror does not have yet, unless the link asks it to wait
 - `transitions`: every verb of an operator that changes a link, a mirror or an old primary, and what must be so
-  afterwards; `transition_runs`: one of them without faults; `steps`: a crash at one of its steps; `everywhere`: at each
+  afterwards; `transition_runs`: one of them without faults; `steps`: a crash at one of its steps, or a process that
+  stands still from there on; `everywhere`: at each
 - what these operators do: `cancellations`: begun and taken back; `link_changes`: links that are paused, get another
   secret or make mirrors by themselves, and topics that are unfenced; `hold_changes`: retention holds; `hole_changes`:
   holes that are accepted; `cut_backs`: mirrors whose source has lost what they hold; `replays`: sealed tails that are

@@ -57,6 +57,7 @@ class LinkOperator:
         self.mirror: MirrorDescription | None = None  # as last described
         self.fences_source = False  # producers go on at the source, whatever becomes of the mirror
         self.more: dict[str, str] = {}  # of the link's configuration
+        self.answer_ms = ANSWER_MS  # how long it waits for one
         self.policy = "fail"  # where the source has lost what the mirror holds
 
     async def begin(self) -> None:
@@ -212,7 +213,7 @@ class LinkOperator:
         self._last_ticket += 1
         promise, life = Promise(), node.life
         node.ask(self._last_ticket, AdminAsked(self._last_ticket, command), promise.settle)
-        self._world.within(ANSWER_MS, promise)
+        self._world.within(self.answer_ms, promise)
         while not promise.done and node.alive and node.life == life:
             await self._world.sleep(LOOK_MS)
         return promise.value

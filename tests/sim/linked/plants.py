@@ -29,7 +29,7 @@ from linker.records.mirror_record import TransitionError
 from linker.records.mirror_state import MirrorState
 from tests.sim.linked.runs import Adjust
 from tests.sim.linked.scenario import LinkedScenario
-from tests.sim.linked.steps import SteppedNode
+from tests.sim.linked.steps import Crash, SteppedNode
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import MakeNode
 from tests.sim.regions.scenario import Shape
@@ -43,6 +43,7 @@ class Plant:
     seeds: range  # in which it is found
     ending: str
     adjust: Adjust
+    crash: Crash | None = None  # of a transition
 
 
 def _stormy(**changes: Any) -> Adjust:

@@ -1,24 +1,41 @@
-"""Crashes at a chosen step: the n-th event that any node is given while a transition is under way."""
+"""Crashes at a chosen step: the n-th event that any node is given while a transition is under way.
 
-from collections.abc import Callable
+Or a process stands still there, between what it has decided and its first word of it, until the transition is over.
+"""
+
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import Any
 
-from brokers.ids import TopicPartition
+from brokers.ids import Instant, TopicPartition
 from linker.coordinator_election import coordinator_of
 from tests.sim.linked.federation import LinkedFederation, Region
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import TOPIC
+
+STILL_MS = 90_000  # at most: others may need whoever stands still
+
+
+@dataclass(frozen=True)
+class _Decided:
+    """What a process that stood still does as soon as it goes on."""
+
+    effects: Iterable[Any]
+    at: Instant
 
 
 class SteppedNode(Node):
     """Tells of each event before it takes it."""
 
     on_step: Callable[[], None] = staticmethod(lambda: None)
+    will_stand_still = False  # after its next step
 
     def _step(self, event: Any) -> None:
+        if isinstance(event, _Decided):
+            super()._carry_out(event.effects, event.at)
+            return
         self.on_step()
         if self.alive:
             super()._step(event)
@@ -26,6 +43,17 @@ class SteppedNode(Node):
     def maintain(self, act: Callable[[], None]) -> None:
         """The process does something to its disk that no core asks for."""
         self._guarded(act)
+
+    def _carry_out(self, effects: Iterable[Any], now: Instant) -> None:
+        if not self.will_stand_still:
+            super()._carry_out(effects, now)
+            return
+        self.will_stand_still = False
+        self.freeze(STILL_MS)
+        waiting = [_Decided(effects, now), *self._events]
+        self._events.clear()
+        for each in waiting:
+            self.deliver(each)
 
 
 class Victim(Enum):
@@ -41,11 +69,18 @@ class Victim(Enum):
 
 
 class Manner(Enum):
-    """How it ends. MIDWAY: by a kill just before the disk's next change, when messages of the step have left."""
+    """How it ends. MIDWAY: by a kill just before the disk's next change, when messages of the step have left.
+
+    STILL: it does not end, and does nothing for a while, from the end of its next step on: nothing of that has left.
+    """
 
     KILL = "kill"
     POWER = "power"
     MIDWAY = "midway"
+    STILL = "still"
+
+
+ENDS = (Manner.KILL, Manner.POWER, Manner.MIDWAY)
 
 
 @dataclass(frozen=True)
@@ -61,14 +96,18 @@ class Crash:
 
 
 class Steps:
-    """Counts them while `counting`, and strikes. `on_count` is called at each, before it is taken."""
+    """Counts them while `counting`, and strikes. `on_count` is called at each, before it is taken; `on_still` when
+    somebody is to stand still."""
 
-    def __init__(self, federation: LinkedFederation, crash: Crash | None) -> None:
+    def __init__(
+        self, federation: LinkedFederation, crash: Crash | None, on_still: Callable[[], None]
+    ) -> None:
         self.count = 0
         self.counting = False
         self.on_count: Callable[[int, Node], None] = self._maybe_strike
         self._federation = federation
         self._crash = crash
+        self._on_still = on_still
         for node in federation.nodes.values():
             assert isinstance(node, SteppedNode)
             node.on_step = partial(self._on_step, node)
@@ -96,6 +135,16 @@ class Steps:
                 victim.cut_power()
             case Manner.MIDWAY:
                 victim.disk.fuse = 0
+            case Manner.STILL:
+                assert isinstance(victim, SteppedNode)
+                victim.will_stand_still = True
+                self._on_still()
+
+    def go_on(self) -> None:
+        """Whoever stands still."""
+        for node in self._federation.nodes.values():
+            if node.alive:
+                node.wake()
 
     def _find(self, victim: Victim, actor: Node) -> Node | None:
         source, destination = self._federation.source, self._federation.destination

@@ -39,6 +39,7 @@ from tests.sim.linked.transition_plants import (
     COPY_WHILE_PAUSED,
     CUT_BACK_UNSEALED_AT_ONCE,
     DELETE_WHAT_IS_HELD,
+    FORGET_THE_RECORD,
     FORGET_THE_SECRET,
 )
 from tests.sim.linked.transition_runs import TransitionRun
@@ -102,7 +103,7 @@ def finding(plant: Plant) -> str:
                 seed, adjust=plant.adjust, make_node=plant.make_node, ending=plant.ending
             )
         else:
-            run = TransitionRun(plant.ending, seed=seed, make_node=plant.make_node)
+            run = TransitionRun(plant.ending, plant.crash, seed=seed, make_node=plant.make_node)
         try:
             run.execute()
         except (Broken, MirrorBroken, Stuck, CoreRaised) as found:
@@ -200,6 +201,10 @@ def test_a_secret_that_is_shown_and_not_kept_is_found() -> None:
 
 def test_a_link_that_is_paused_and_goes_on_is_found() -> None:
     assert "the link is paused in east" in finding(COPY_WHILE_PAUSED)
+
+
+def test_a_late_change_of_a_topics_writer_that_names_no_record_is_found() -> None:
+    assert "its mirror at" in finding(FORGET_THE_RECORD)
 
 
 def test_a_region_that_takes_writes_as_soon_as_it_is_back_is_found() -> None:

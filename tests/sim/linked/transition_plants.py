@@ -1,16 +1,18 @@
-"""Bugs that transitions have to find, without any crash: nodes that are wrong in one point each."""
+"""Bugs that transitions have to find, most without any crash: nodes that are wrong in one point each."""
 
 from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Any
 
+from brokers.metadata.commands.mirror_commands import SetTopicWriter
+from brokers.region import Propose
 from federation.node import RegionNode
 from linker.commands import SetLinkSecret
 from linker.records.link_secret import new_secret
 from tests.sim.linked.plants import Plant, Unheld, Unsealed
 from tests.sim.linked.scenario import LinkedScenario
-from tests.sim.linked.steps import SteppedNode
+from tests.sim.linked.steps import Crash, Manner, SteppedNode, Victim
 
 
 class SteppedUnsealed(Unsealed, SteppedNode):
@@ -19,6 +21,27 @@ class SteppedUnsealed(Unsealed, SteppedNode):
 
 class SteppedUnheld(Unheld, SteppedNode):
     """As a source, says that it holds what it was asked to, and removes it."""
+
+
+class ForgetsRecord(SteppedNode):
+    """As a link coordinator, does not say upon which record it decided that a topic gets another writer."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        linker = node._linker
+        step = linker.step
+
+        def forget(event: Any, now: Any) -> Any:
+            return [_whatever_the_record(each) for each in step(event, now)]
+
+        linker.step = forget  # type: ignore[method-assign]
+        return node
+
+
+def _whatever_the_record(effect: Any) -> Any:
+    if not isinstance(effect, Propose) or not isinstance(effect.command, SetTopicWriter):
+        return effect
+    return replace(effect, command=replace(effect.command, expected_versions={}))
 
 
 class ForgetsSecret(SteppedNode):
@@ -68,5 +91,13 @@ def _show(respond: Any, secret: str, answer: Any, now: Any) -> Any:
 
 CUT_BACK_UNSEALED_AT_ONCE = Plant(SteppedUnsealed, range(3, 4), "cut-back", LinkedScenario.alone)
 DELETE_WHAT_IS_HELD = Plant(SteppedUnheld, range(3, 4), "hold-taken", LinkedScenario.alone)
+FORGET_THE_RECORD = Plant(
+    ForgetsRecord,
+    range(3, 4),
+    "reverse-and-return",
+    LinkedScenario.alone,
+    # Before it gives the mirror of the first reversal its writers.
+    Crash(350, Victim.ACTOR, Manner.STILL),
+)
 FORGET_THE_SECRET = Plant(ForgetsSecret, range(17, 18), "secret", LinkedScenario.alone)
 COPY_WHILE_PAUSED = Plant(CopiesWhilePaused, range(3, 4), "link-paused", LinkedScenario.alone)

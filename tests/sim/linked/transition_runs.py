@@ -23,6 +23,9 @@ from tests.sim.runs import Outcome, Stuck
 from tests.sim.scenario import Crashes
 from tests.sim.world import Promise
 
+AFTER_MS = 500  # both regions go on being written to
+IMPATIENT_MS = 2_000  # the operator asks somebody else then, where one may stand still
+
 SHAPES = (Shape(3, 3, combined=True), Shape(1, 2, combined=True))
 
 
@@ -68,7 +71,7 @@ class TransitionRun(LinkedRun):
         self.operator = TransitionOperator(self.federation.first)
         self.operator.is_bidirectional = self.transition.is_bidirectional
         self.operator.fences_source = not self.transition.removes
-        self.steps = Steps(self.federation, crash)
+        self.steps = Steps(self.federation, crash, self._do_not_wait)
         west, there = self.federation.first.regions
         if self.transition.is_bidirectional:
             west.source = there
@@ -76,6 +79,9 @@ class TransitionRun(LinkedRun):
         # What is removed from its log it may have acknowledged.
         self.producers[0].restarts = self.transition.removes and self.transition.mirror != "west"
         self.producers.append(Producer(there, "producer1", idempotent=True, acks=ALL))
+
+    def _do_not_wait(self) -> None:
+        self.operator.answer_ms = IMPATIENT_MS
 
     def _adjusted(self, seed: int) -> Adjust:
         calmed = partial(calm, rng=Random(f"{seed}/calm"))
@@ -91,13 +97,14 @@ class TransitionRun(LinkedRun):
         self.steps.counting = True
         self._await(self.world.spawn(self.transition.perform(self.operator)))
         self.steps.counting = False
+        self.steps.go_on()
         self.world.note("transition", f"is over after {self.steps.count} steps")
         return self.steps.count
 
     def execute(self) -> Outcome:
         """Raises what was found."""
         self.perform()
-        self._pass(500)
+        self._pass(AFTER_MS)
         for storm in self.storms:
             storm.end()
         self._stop_clients()

@@ -107,6 +107,12 @@ class TransitionOperator(DiscardingOperator):
     async def reverse_and_start(self) -> None:
         await self.swap(*self._ends.regions, "reverse-and-start")
 
+    async def reverse_and_return(self) -> None:
+        """Twice the regions change places: the mirror is one of the same link again."""
+        source, destination = self._ends.regions
+        await self.swap(source, destination)
+        await self.swap(destination, source)
+
     async def reverse_and_pause(self) -> None:
         await self.swap(*self._ends.regions, "reverse-and-pause")
 
@@ -255,5 +261,8 @@ TRANSITIONS: Final = {
     ),
     "orphans-discarded": Transition(
         _Op.restore_with_tails, _Op.discard_tail, "west", removes=True, check=_Op.not_discarded
+    ),
+    "reverse-and-return": Transition(
+        _Op.begin, _Op.reverse_and_return, "east", is_bidirectional=True
     ),
 }
