@@ -340,7 +340,7 @@ class ClusterLink:
     def close(self, now: Instant) -> Effects:
         """The link is deleted."""
         self._source_topics.end()
-        told = self._superseding.close() + self._mirror_topics.holds.close()
+        told = self._superseding.close(now) + self._mirror_topics.holds.close()
         return told + self._sources.close(now)
 
     def on_open(self, stream: DestinationStream, welcome: Welcome, now: Instant) -> Effects:

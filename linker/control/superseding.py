@@ -3,7 +3,7 @@
 The link coordinator tells the first broker of the source that it reaches, on each stream that opens and whenever a
 topic is added. A source that was unreachable at the failover learns it before its link serves anything else. Then the
 coordinator says what it mirrors and may take over: so the source knows that this was all, and whom to wait for when it
-starts again.
+starts again. It says that again every minute, for a source whose operator has forgotten it, or that had no room for it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +19,7 @@ from linker.records.mirror_state import MirrorState
 from linker.region_client import Effects, RegionClient
 
 GATHER_MS: Final = 1_000  # mirrors that are made one after another are listed together
+REPEAT_MS: Final = 60_000
 
 
 class Superseding:
@@ -40,6 +41,7 @@ class Superseding:
         self._listed: frozenset[bytes] | None = None  # on the stream that is open
         self._timer: int | None = None  # looks whether the list has changed
         self._looked_at: Instant = 0
+        self._repeats: int | None = None  # the timer by which the list is told again
 
     def opened(self, version: int) -> None:
         """The first stream is another one."""
@@ -56,7 +58,7 @@ class Superseding:
         sender = self._sources.first.sender
         effects = [effect for each in frames for effect in sender.send(Superseded(tuple(each)))]
         if self._listed is None:
-            return effects + self._send_list(self._mirrored())
+            return effects + self._send_list(self._mirrored(), now)
         if self._timer is None:
             due = max(now, self._looked_at + GATHER_MS)
             self._timer = self._region.timers.set(due, self._on_due)
@@ -79,7 +81,7 @@ class Superseding:
 
     def _on_due(self, now: Instant) -> Effects:
         self._timer, self._looked_at = None, now
-        return self._send_list(self._mirrored())
+        return self._send_list(self._mirrored(), now)
 
     def _mirrored(self) -> frozenset[bytes]:
         """What may be taken over. Of what is STOPPED the source has been told."""
@@ -90,15 +92,29 @@ class Superseding:
             if self._link.config.fences_source and one.state is not MirrorState.STOPPED
         )
 
-    def _send_list(self, mirrored: frozenset[bytes]) -> Effects:
+    def _send_list(self, mirrored: frozenset[bytes], now: Instant) -> Effects:
         if mirrored == self._listed or not self._is_able(LISTS_MIRRORS_FROM):
             return []
         self._listed = mirrored
+        self._disarm()
+        self._repeats = self._region.timers.set(now + REPEAT_MS, self._on_repeat)
         return [*self._sources.first.sender.send(MirroredTopics(tuple(sorted(mirrored))))]
 
-    def close(self) -> Effects:
+    def _on_repeat(self, now: Instant) -> Effects:
+        """A source that knows it all does nothing."""
+        self._repeats, self._listed = None, None
+        return self._send_list(self._mirrored(), now)
+
+    def _disarm(self) -> None:
+        if self._repeats is not None:
+            self._region.timers.cancel(self._repeats)
+            self._repeats = None
+
+    def close(self, now: Instant) -> Effects:
         """The link is deleted. A source that is not reached now goes on to wait for it when it starts."""
         if self._timer is not None:
             self._region.timers.cancel(self._timer)
             self._timer = None
-        return self._send_list(frozenset())
+        told = self._send_list(frozenset(), now)
+        self._disarm()
+        return told
