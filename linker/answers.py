@@ -11,6 +11,7 @@ from brokers.region import ReplicaStatus
 from linker.errors import LinkRefusal
 from linker.offset_bounds import NOTHING_TOLD, BehindOrigin
 from linker.records.decision import Decision
+from linker.records.destination import DestinationRecord
 from linker.records.hole_ledger import Hole
 from linker.records.mirror_record import MirrorRecord
 from linker.records.mirror_state import MirrorState
@@ -58,6 +59,8 @@ class LinkDescription:
     destination_cluster_id: str = ""  # where `mode` is SOURCE
     secret: str = field(default="", repr=False)  # in the answer to the command that made it, only
     lag: TotalLag = NO_LAG  # of its live mirrors, in the answer to `DescribeLink`
+    # Where this region is the source: for how much longer at most its producers wait for the other one. The same.
+    writes_wait_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +264,23 @@ class RetentionHolds:
     holds: tuple[tuple[HoldRecord, tuple[HeldPartition, ...]], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """A region that mirrors topics of this one, as the broker asked knows it. `topics` are those that exist still.
+    `writes_wait_ms`: producers' requests to them wait for it, for so long at most; None: they do not."""
+
+    record: DestinationRecord
+    topics: tuple[str, ...]
+    is_heard: bool  # the stream on which it told this broker is open
+    writes_wait_ms: int | None
+    is_missed: bool  # it was not heard in time when this broker started
+
+
+@dataclass(frozen=True, slots=True)
+class Destinations:
+    destinations: tuple[Destination, ...]
+
+
 class SyncClass(Enum):
     """Whether a setting of a topic is kept in step with its source."""
 
@@ -337,6 +357,7 @@ Answer: TypeAlias = (
     | Replicas
     | Holes
     | RetentionHolds
+    | Destinations
     | Decisions
     | Lineage
     | Operations

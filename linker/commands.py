@@ -194,6 +194,22 @@ class DropRetentionHolds:
 
 
 @dataclass(frozen=True, slots=True)
+class ListDestinations:
+    """-> `Destinations`: who mirrors topics of this region, by a link of this name or by any."""
+
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetDestination:
+    """-> `Destinations`: the one whose record is removed. Without its cluster id no other may have such a link."""
+
+    link: str
+    cluster_id: str = ""
+    validate_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RecordDiscardedOrphans:
     """-> `Topics`, of none: for the operator log, once the broker that has these sealed tails has removed them."""
 
@@ -217,7 +233,7 @@ Command: TypeAlias = (
     | SetLinkSecret | ForecastMirrors | RestoreMirrors | UnfenceTopics | DescribeDrift
     | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles | ListDecisions
     | DescribeLineage | ListOperations | ListRetentionHolds | DropRetentionHolds
-    | DescribeReplicas | DescribeRegion | RecordDiscardedOrphans
+    | ListDestinations | ForgetDestination | DescribeReplicas | DescribeRegion | RecordDiscardedOrphans
 )  # fmt: skip
 
 # The newest metadata of any broker has all that these ask, or what they ask is of the broker itself.
@@ -226,6 +242,7 @@ ANSWERED_BY_ANY: Final = (
     ListHoles,
     ListDecisions,
     ListRetentionHolds,
+    ListDestinations,
     ListOperations,
     DescribeReplicas,
     DescribeRegion,

@@ -9,6 +9,6 @@
 - `forecast`: what a failover would cost; `drift`: how mirrors differ from their sources
 - `operation_log`: what of all that is in the operator log
 - `lineage_facts`: where a topic's records come from
-- `holds`: what this region keeps for mirrors in others
+- `holds`: what this region keeps for mirrors in others; `destinations`: which regions mirror its topics
 - `region_facts`: what an audit must know of the region
 """

@@ -1,6 +1,7 @@
 """Routes an operator's commands. A LinkRefusal that is raised is the answer; nothing is left half-made."""
 
 from brokers.ids import Instant
+from linker.administration.destinations import forget_destination, list_destinations
 from linker.administration.drift import describe_drift
 from linker.administration.forecast import forecast
 from linker.administration.holds import drop_holds, list_holds
@@ -31,7 +32,9 @@ from linker.commands import (
     DescribeReplicas,
     DropRetentionHolds,
     ForecastMirrors,
+    ForgetDestination,
     ListDecisions,
+    ListDestinations,
     ListHoles,
     ListLinks,
     ListMirrors,
@@ -108,6 +111,11 @@ class Administration:
                 return respond(list_holds(self._region, self._registry.holds, command), now)
             case DropRetentionHolds():
                 return drop_holds(self._region, self._registry.holds, command, respond, now)
+            case ListDestinations():
+                made_with = (self._region, self._registry, command, self._work, respond)
+                return self._work.add(list_destinations(*made_with), now)
+            case ForgetDestination():
+                return forget_destination(self._region, self._registry, command, respond, now)
             case ListOperations():
                 return respond(operations(self._view.image, command), now)
             case ListHoles(topic):

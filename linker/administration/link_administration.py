@@ -31,6 +31,7 @@ from linker.control.cluster_link import ClusterLink
 from linker.control.source_link import SourceLink
 from linker.errors import LinkError, LinkRefusal
 from linker.filters import Pattern
+from linker.records.destination import name_of
 from linker.records.link_secret import SECRET_CHARACTERS_MAX, digest_of, new_secret
 from linker.records.link_state import LINK_KIND, LinkRecord
 from linker.records.mirror_record import Asked, removal
@@ -55,12 +56,20 @@ class LinkAdministration:
         """The lag of its mirrors as their leaders know it, too."""
         link = find_any_link(self._registry, name)
         if not isinstance(link, ClusterLink):
-            return respond(status.describe_any_link(link), now)
+            return respond(self._described(link, now), now)
 
         def collected(at: Instant) -> Effects:
-            return respond(replace(status.describe_link(link), lag=status.link_lag(link, at)), at)
+            return respond(replace(self._described(link, at), lag=status.link_lag(link, at)), at)
 
         return when_collected([link], collected, now)
+
+    def _described(self, link: AnyLink, now: Instant) -> LinkDescription:
+        """Where this region is the source, too: whether its writes wait for the destination."""
+        waits = None
+        if link.config.is_source or link.config.is_bidirectional:
+            destination = name_of(link.record.source_cluster_id, link.name)
+            waits = self._registry.startup_wait.wait_ms(destination, now)
+        return replace(status.describe_any_link(link), writes_wait_ms=waits)
 
     def configs(self, name: str) -> Configs:
         return Configs(tuple(find_any_link(self._registry, name).config.effective()))

@@ -12,7 +12,7 @@ from brokers.metadata.image.image import Image
 from brokers.security.origin import Origin
 from brokers.security.principal import ANONYMOUS
 from linker.administration.registry import Respond
-from linker.answers import Answer, Operations, Topics
+from linker.answers import Answer, Destinations, Operations, Topics
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
@@ -21,6 +21,7 @@ from linker.commands import (
     CreateMirror,
     DeleteLink,
     DropRetentionHolds,
+    ForgetDestination,
     ListOperations,
     RecordDiscardedOrphans,
     RestoreMirrors,
@@ -104,6 +105,8 @@ def _described(
         case DropRetentionHolds():
             topics = [(TOPIC, topic) for topic in command.topics]
             return "DropRetentionHolds", [(LINK, command.link or "all"), *topics], []
+        case ForgetDestination():
+            return "ForgetDestination", [(LINK, command.link)], [_destinations(answer)]
         case RecordDiscardedOrphans():
             return "DiscardOrphans", [(ORPHAN, name) for name in command.names], []
         case UnfenceTopics():
@@ -115,6 +118,12 @@ def _topics(answer: Answer, kind: str) -> list[ChangedResource]:
     if not isinstance(answer, Topics):
         return []
     return [(kind, each.topic) for each in answer.topics if each.refusal is None]
+
+
+def _destinations(answer: Answer) -> str:
+    if not isinstance(answer, Destinations):
+        return ""
+    return ", ".join(f"of region {each.record.cluster_id}" for each in answer.destinations)
 
 
 def _verb(verb: str) -> str:

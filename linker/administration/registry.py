@@ -12,8 +12,10 @@ from linker.control.cluster_link import ClusterLink
 from linker.control.failover import Answered
 from linker.control.mirror_refusals import refused
 from linker.control.mirror_topic import MirrorTopic
+from linker.control.source_destinations import SourceDestinations
 from linker.control.source_holds import SourceHolds
 from linker.control.source_link import SourceLink
+from linker.control.startup_wait import StartupWait
 from linker.errors import LinkRefusal
 from linker.joint_proposals import UNKNOWN_OUTCOMES
 from linker.protocol_versions import REVERSES_FROM
@@ -32,6 +34,8 @@ class Registry(Protocol):
     links: dict[str, ClusterLink]  # of which this region is the destination
     source_links: dict[str, SourceLink]  # with which this region dials, as their source
     holds: SourceHolds  # what this region keeps for mirrors in others
+    destinations: SourceDestinations  # which regions mirror topics of this one
+    startup_wait: StartupWait  # for them
 
     def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
         """`found` is called with the source's cluster id, or why it is not known."""

@@ -46,6 +46,7 @@ class SourceDestinations:
         self._fencing = fencing
         self._index = DestinationIndex()
         self._told: dict[str, _Told] = {}  # until it is in the metadata log
+        self._senders: dict[str, StreamSender] = {}  # of whom was told last
 
     @property
     def is_enabled(self) -> bool:
@@ -59,6 +60,10 @@ class SourceDestinations:
     def versions(self) -> Mapping[str, Offset]:
         """Of the records."""
         return self._index.versions
+
+    def is_heard(self, name: str) -> bool:
+        """Whether the stream on which this broker was told is open: the link tells of each change."""
+        return name in self._senders and self._senders[name].stream is not None
 
     def follow(self, changed: Collection[tuple[str, str]]) -> None:
         """These documents may have changed."""
@@ -82,6 +87,8 @@ class SourceDestinations:
             because = f"{DESTINATIONS_MAX} links of other regions mirror topics of this one already"
             return [Changed(f"destination {record.name}", "not recorded", because)]
         self._told[record.name] = _Told(record, sender)
+        open_ones = ((name, one) for name, one in self._senders.items() if one.stream is not None)
+        self._senders = {**dict(open_ones), record.name: sender}
         return self._fencing.when_settled(partial(self._write, record.name), now)
 
     def _write(self, name: str, now: Instant) -> Effects:

@@ -44,6 +44,13 @@ class StartupWait:
         """The destinations that are waited for."""
         return tuple(self._awaited)
 
+    def wait_ms(self, name: str, now: Instant) -> int | None:
+        """For how much longer at most writes wait for this destination; None: they do not."""
+        if name not in self._awaited:
+            return None
+        until = (now if self._ready_at is None else self._ready_at) + self._wait_ms
+        return max(0, until - now)
+
     # --- the broker's life ---
 
     def follow(self, delta: ImageDelta, now: Instant) -> Effects:

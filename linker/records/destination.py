@@ -30,7 +30,12 @@ class DestinationRecord:
 
     @property
     def name(self) -> str:
-        return f"{self.cluster_id}/{self.link}"
+        return name_of(self.cluster_id, self.link)
+
+
+def name_of(cluster_id: str, link: str) -> str:
+    """Of the record of a link of another region."""
+    return f"{cluster_id}/{link}"
 
 
 def put(record: DestinationRecord, expected_version: Offset) -> DocumentChange:

@@ -22,7 +22,9 @@ from linker.commands import (
     DescribeReplicas,
     DropRetentionHolds,
     ForecastMirrors,
+    ForgetDestination,
     ListDecisions,
+    ListDestinations,
     ListHoles,
     ListLinks,
     ListMirrors,
@@ -204,6 +206,20 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
             validate_only=m.validate_only,
         ),
         pb.RetentionHoldsReply,
+    ),
+    "ListDestinations": (
+        pb.ListDestinationsRequest,
+        lambda m: ListDestinations(m.link_name),
+        pb.DestinationsReply,
+    ),
+    "ForgetDestination": (
+        pb.ForgetDestinationRequest,
+        lambda m: ForgetDestination(
+            link=m.link_name,
+            cluster_id=m.destination_cluster_id,
+            validate_only=m.validate_only,
+        ),
+        pb.DestinationsReply,
     ),
     "ListOperations": (
         pb.ListOperationsRequest,

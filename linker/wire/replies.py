@@ -13,6 +13,8 @@ from linker.answers import (
     Decisions,
     DescribedRegion,
     DescribedTopic,
+    Destination,
+    Destinations,
     Drift,
     Forecast,
     HeldPartition,
@@ -89,6 +91,7 @@ def _link(link: LinkDescription) -> pb.LinkDescription:
         lag_bytes=link.lag.size,
         lag_ms=link.lag.milliseconds,
         lag_is_lower_bound=link.lag.is_lower_bound,
+        writes_wait_ms=link.writes_wait_ms,
     )
 
 
@@ -145,6 +148,19 @@ def _hold(hold: HoldRecord, partitions: tuple[HeldPartition, ...]) -> pb.Retenti
         since_ms=hold.since,
         dropped_at_ms=hold.dropped_at or 0,
         partitions=[pb.HeldPartition(**asdict(one)) for one in partitions],
+    )
+
+
+def _destination(one: Destination) -> pb.Destination:
+    return pb.Destination(
+        link_name=one.record.link,
+        destination_cluster_id=one.record.cluster_id,
+        topics=one.topics,
+        topic_count=len(one.record.topic_ids),
+        told_at_ms=one.record.told_at,
+        is_heard=one.is_heard,
+        writes_wait_ms=one.writes_wait_ms,
+        is_missed=one.is_missed,
     )
 
 
@@ -364,6 +380,9 @@ REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
     Holes: lambda answer: pb.HolesReply(holes=[_hole(one) for one in answer.holes]),
     RetentionHolds: lambda answer: pb.RetentionHoldsReply(
         holds=[_hold(*one) for one in answer.holds]
+    ),
+    Destinations: lambda answer: pb.DestinationsReply(
+        destinations=[_destination(one) for one in answer.destinations]
     ),
     DescribedRegion: lambda answer: pb.RegionReply(region=region(answer)),
     Operations: lambda answer: pb.OperationsReply(

@@ -7,6 +7,7 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen
+from federation.commands.link.destinations import destinations, forget_destination
 from federation.commands.link.dialect import filter_options, of_link, show_tasks
 from federation.commands.link.drift import drift
 from federation.commands.link.holds import drop_holds, holds
@@ -39,6 +40,8 @@ def link() -> None:
 link.add_command(drift)
 link.add_command(holds)
 link.add_command(drop_holds)
+link.add_command(destinations)
+link.add_command(forget_destination)
 
 
 @link.command()
@@ -313,6 +316,10 @@ def _show_link(found: Any) -> None:
         console.print(found.link_error_message)
     if found.hint:
         console.print(f"Next: {found.hint}")
+    if found.HasField("writes_wait_ms"):
+        console.print(
+            f"writes wait for the other region, {found.writes_wait_ms} ms more at most: it may have taken topics over"
+        )
     if found.link_mode == "SOURCE":
         console.print("mirror topics: in the destination region")
         return

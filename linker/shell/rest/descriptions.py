@@ -43,6 +43,7 @@ def link_data(link: Any, metadata: ResourceMetadata, *, with_tasks: bool = False
             LinkCategory(state_category=name, count=count)
             for name, count in sorted(link.category_counts.items())
         ],
+        writes_wait_ms=link.writes_wait_ms if link.HasField("writes_wait_ms") else None,
         secret=link.secret or None,
     )
 

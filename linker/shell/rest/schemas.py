@@ -104,7 +104,8 @@ class LinkCategory(BaseModel):
 
 
 class LinkData(BaseModel):
-    """A link. The cluster id is in the field that says which end the other region is."""
+    """A link. The cluster id is in the field that says which end the other region is. `writes_wait_ms`, ours: this
+    region is the source and has just started, and its producers wait for the other one, for so long at most."""
 
     kind: Literal["KafkaLinkData"] = "KafkaLinkData"
     metadata: ResourceMetadata
@@ -120,6 +121,7 @@ class LinkData(BaseModel):
     link_error_message: str | None = None
     tasks: list[LinkTask] | None = None
     category_counts: list[LinkCategory] | None = None
+    writes_wait_ms: int | None = None
     secret: str | None = Field(None, description="Shown once, by the half that makes it")
 
 

@@ -168,7 +168,7 @@ class Task(_message.Message):
     def __init__(self, name: _Optional[str] = ..., state: _Optional[str] = ..., error: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class LinkDescription(_message.Message):
-    __slots__ = ("link_name", "link_id", "source_cluster_id", "link_state", "link_error", "link_error_message", "topic_names", "category_counts", "tasks", "created_at_ms", "hint", "link_mode", "destination_cluster_id", "secret", "lag", "lag_bytes", "lag_ms", "lag_is_lower_bound")
+    __slots__ = ("link_name", "link_id", "source_cluster_id", "link_state", "link_error", "link_error_message", "topic_names", "category_counts", "tasks", "created_at_ms", "hint", "link_mode", "destination_cluster_id", "secret", "lag", "lag_bytes", "lag_ms", "lag_is_lower_bound", "writes_wait_ms")
     class CategoryCountsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -194,6 +194,7 @@ class LinkDescription(_message.Message):
     LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
     LAG_MS_FIELD_NUMBER: _ClassVar[int]
     LAG_IS_LOWER_BOUND_FIELD_NUMBER: _ClassVar[int]
+    WRITES_WAIT_MS_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     link_id: str
     source_cluster_id: str
@@ -212,7 +213,8 @@ class LinkDescription(_message.Message):
     lag_bytes: int
     lag_ms: int
     lag_is_lower_bound: bool
-    def __init__(self, link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., source_cluster_id: _Optional[str] = ..., link_state: _Optional[str] = ..., link_error: _Optional[str] = ..., link_error_message: _Optional[str] = ..., topic_names: _Optional[_Iterable[str]] = ..., category_counts: _Optional[_Mapping[str, int]] = ..., tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., created_at_ms: _Optional[int] = ..., hint: _Optional[str] = ..., link_mode: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ..., secret: _Optional[str] = ..., lag: _Optional[int] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ..., lag_is_lower_bound: _Optional[bool] = ...) -> None: ...
+    writes_wait_ms: int
+    def __init__(self, link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., source_cluster_id: _Optional[str] = ..., link_state: _Optional[str] = ..., link_error: _Optional[str] = ..., link_error_message: _Optional[str] = ..., topic_names: _Optional[_Iterable[str]] = ..., category_counts: _Optional[_Mapping[str, int]] = ..., tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., created_at_ms: _Optional[int] = ..., hint: _Optional[str] = ..., link_mode: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ..., secret: _Optional[str] = ..., lag: _Optional[int] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ..., lag_is_lower_bound: _Optional[bool] = ..., writes_wait_ms: _Optional[int] = ...) -> None: ...
 
 class LinkReply(_message.Message):
     __slots__ = ("error", "link")
@@ -1002,3 +1004,47 @@ class DropRetentionHoldsRequest(_message.Message):
     topics: _containers.RepeatedScalarFieldContainer[str]
     validate_only: bool
     def __init__(self, link_name: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ..., topics: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...
+
+class ListDestinationsRequest(_message.Message):
+    __slots__ = ("link_name",)
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    def __init__(self, link_name: _Optional[str] = ...) -> None: ...
+
+class Destination(_message.Message):
+    __slots__ = ("link_name", "destination_cluster_id", "topics", "topic_count", "told_at_ms", "is_heard", "writes_wait_ms", "is_missed")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    DESTINATION_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TOLD_AT_MS_FIELD_NUMBER: _ClassVar[int]
+    IS_HEARD_FIELD_NUMBER: _ClassVar[int]
+    WRITES_WAIT_MS_FIELD_NUMBER: _ClassVar[int]
+    IS_MISSED_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    destination_cluster_id: str
+    topics: _containers.RepeatedScalarFieldContainer[str]
+    topic_count: int
+    told_at_ms: int
+    is_heard: bool
+    writes_wait_ms: int
+    is_missed: bool
+    def __init__(self, link_name: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ..., topics: _Optional[_Iterable[str]] = ..., topic_count: _Optional[int] = ..., told_at_ms: _Optional[int] = ..., is_heard: _Optional[bool] = ..., writes_wait_ms: _Optional[int] = ..., is_missed: _Optional[bool] = ...) -> None: ...
+
+class DestinationsReply(_message.Message):
+    __slots__ = ("error", "destinations")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    DESTINATIONS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    destinations: _containers.RepeatedCompositeFieldContainer[Destination]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., destinations: _Optional[_Iterable[_Union[Destination, _Mapping]]] = ...) -> None: ...
+
+class ForgetDestinationRequest(_message.Message):
+    __slots__ = ("link_name", "destination_cluster_id", "validate_only")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    DESTINATION_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    destination_cluster_id: str
+    validate_only: bool
+    def __init__(self, link_name: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ..., validate_only: _Optional[bool] = ...) -> None: ...

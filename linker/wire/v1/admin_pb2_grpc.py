@@ -169,6 +169,16 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DropRetentionHoldsRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.RetentionHoldsReply.FromString,
                 _registered_method=True)
+        self.ListDestinations = channel.unary_unary(
+                '/linker.wire.v1.Admin/ListDestinations',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListDestinationsRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DestinationsReply.FromString,
+                _registered_method=True)
+        self.ForgetDestination = channel.unary_unary(
+                '/linker.wire.v1.Admin/ForgetDestination',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ForgetDestinationRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DestinationsReply.FromString,
+                _registered_method=True)
         self.ListHoles = channel.unary_unary(
                 '/linker.wire.v1.Admin/ListHoles',
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListHolesRequest.SerializeToString,
@@ -363,6 +373,19 @@ class AdminServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListDestinations(self, request, context):
+        """As the broker knows them that is asked.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ForgetDestination(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListHoles(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -531,6 +554,16 @@ def add_AdminServicer_to_server(servicer, server):
                     servicer.DropRetentionHolds,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DropRetentionHoldsRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.RetentionHoldsReply.SerializeToString,
+            ),
+            'ListDestinations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDestinations,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListDestinationsRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DestinationsReply.SerializeToString,
+            ),
+            'ForgetDestination': grpc.unary_unary_rpc_method_handler(
+                    servicer.ForgetDestination,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ForgetDestinationRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DestinationsReply.SerializeToString,
             ),
             'ListHoles': grpc.unary_unary_rpc_method_handler(
                     servicer.ListHoles,
@@ -1287,6 +1320,60 @@ class Admin:
             '/linker.wire.v1.Admin/DropRetentionHolds',
             linker_dot_wire_dot_v1_dot_admin__pb2.DropRetentionHoldsRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.RetentionHoldsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDestinations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/ListDestinations',
+            linker_dot_wire_dot_v1_dot_admin__pb2.ListDestinationsRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.DestinationsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ForgetDestination(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/ForgetDestination',
+            linker_dot_wire_dot_v1_dot_admin__pb2.ForgetDestinationRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.DestinationsReply.FromString,
             options,
             channel_credentials,
             insecure,

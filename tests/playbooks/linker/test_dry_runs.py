@@ -20,6 +20,7 @@ from linker.commands import (
     DescribeMirror,
     DropRetentionHolds,
     ForecastMirrors,
+    ForgetDestination,
     ListLinks,
     ListMirrors,
     RestoreMirrors,
@@ -56,6 +57,7 @@ AT_DESTINATION: list[Any] = [
 AT_SOURCE: list[Any] = [
     UnfenceTopics(("stopped",), validate_only=True),
     DropRetentionHolds(link=LINK, validate_only=True),
+    ForgetDestination(link=LINK, validate_only=True),
     RestoreMirrors("back", ("stopped",), validate_only=True),
 ]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from brokers.wire.messages.configs import (
     DescribeConfigsResponse,
     DescribeConfigsResult,
 )
+from brokers.wire.messages.metadata import MetadataResponse
 from federation.cli import main
 from federation.local.layout import Federation, Region, save
 from linker.wire.administration import METHODS, SERVICE_PREFIX
@@ -71,14 +72,18 @@ def region_double(directory: Path) -> Iterator[RegionDouble]:
             server.stop(None).wait()
 
 
-def _second_node(admin: str) -> AbstractContextManager[BrokerDouble]:
-    """A broker that says where its administration listens."""
-    cluster = DescribeClusterResponse(brokers=[DescribeClusterBroker(broker_id=2)])
+@contextmanager
+def _second_node(admin: str) -> Iterator[BrokerDouble]:
+    """A broker that says where it and its administration listen."""
+    cluster = DescribeClusterResponse()
     listener = DescribeConfigsResourceResult(name="admin.listener", value=admin)
     configs = DescribeConfigsResponse(results=[DescribeConfigsResult(configs=[listener])])
-    return broker_double(
-        {
-            ApiKey.DESCRIBE_CLUSTER: (0, lambda _: cluster),
-            ApiKey.DESCRIBE_CONFIGS: (1, lambda _: configs),
-        }
-    )
+    answers = {
+        ApiKey.DESCRIBE_CLUSTER: (0, lambda _: cluster),
+        ApiKey.DESCRIBE_CONFIGS: (1, lambda _: configs),
+        ApiKey.METADATA: (8, lambda _: MetadataResponse()),
+    }
+    with broker_double(answers) as double:
+        host, _, port = double.bootstrap.rpartition(":")
+        cluster.brokers = [DescribeClusterBroker(broker_id=2, host=host, port=int(port))]
+        yield double

@@ -11,7 +11,7 @@ from brokers.metadata.image.image import Image, Operation
 from brokers.region import Proposed
 from brokers.security.origin import Origin
 from linker.administration.operation_log import operations, recorded
-from linker.answers import Links, TopicResult, Topics
+from linker.answers import Destination, Destinations, Links, TopicResult, Topics
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
@@ -28,7 +28,9 @@ from linker.commands import (
     DescribeReplicas,
     DropRetentionHolds,
     ForecastMirrors,
+    ForgetDestination,
     ListDecisions,
+    ListDestinations,
     ListHoles,
     ListLinks,
     ListMirrors,
@@ -40,11 +42,25 @@ from linker.commands import (
     UnfenceTopics,
 )
 from linker.errors import LinkRefusal
+from linker.records.destination import DestinationRecord
 from linker.region_client import RegionClient
 
 LINKS = Links(())
 SOME = Topics(
     (TopicResult("a", "STOPPED"), TopicResult("b", "", LinkRefusal("INVALID_REQUEST", "no")))
+)
+
+
+FORGOTTEN = Destinations(
+    (
+        Destination(
+            record=DestinationRecord(cluster_id="e", link="l", topic_ids=frozenset(), told_at=0),
+            topics=(),
+            is_heard=False,
+            writes_wait_ms=None,
+            is_missed=False,
+        ),
+    )
 )
 
 
@@ -93,6 +109,10 @@ CHANGES: tuple[Any, ...] = (
     (ChangeMirrors(verb="cancel", link="l", why="not now"), SOME, "CancelMirrors", [("mirror", "a")], "not now"),
     (RestoreMirrors("l", ("a", "b"), why="back"), SOME, "TruncateAndRestoreMirrors", [("mirror", "a")], "back"),
     (DropRetentionHolds(link="l", topics=("a",)), LINKS, "DropRetentionHolds", [("link", "l"), ("topic", "a")], ""),
+    (
+        ForgetDestination(link="l"), FORGOTTEN,
+        "ForgetDestination", [("link", "l")], "of region e",
+    ),
     (UnfenceTopics(("a", "b")), SOME, "UnfenceTopics", [("topic", "a")], ""),
     (
         CreateMirror(link="l", mirror_topic="a", configs={"k": "v"}), LINKS,
@@ -103,6 +123,7 @@ CHANGES: tuple[Any, ...] = (
 READS = {
     ListLinks, DescribeLink, DescribeLinkConfigs, ListMirrors, DescribeMirror, ForecastMirrors, DescribeDrift,
     ListHoles, ListDecisions, DescribeLineage, ListOperations, ListRetentionHolds, DescribeReplicas, DescribeRegion,
+    ListDestinations,
 }  # fmt: skip
 
 

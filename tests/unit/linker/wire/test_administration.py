@@ -14,7 +14,6 @@ from federation.shell.orphan_files import OrphanFiles
 from linker.answers import (
     Configs,
     Decisions,
-    HeldPartition,
     Holes,
     LinkDescription,
     Links,
@@ -23,7 +22,6 @@ from linker.answers import (
     Operations,
     PartitionLag,
     Replicas,
-    RetentionHolds,
     Task,
     TopicResult,
     Topics,
@@ -43,7 +41,9 @@ from linker.commands import (
     DescribeReplicas,
     DropRetentionHolds,
     ForecastMirrors,
+    ForgetDestination,
     ListDecisions,
+    ListDestinations,
     ListHoles,
     ListLinks,
     ListMirrors,
@@ -65,7 +65,6 @@ from linker.records.mirror_record import (
     TransitionError,
 )
 from linker.records.mirror_state import MirrorState
-from linker.records.retention_hold import HoldRecord
 from linker.wire.administration import METHODS, MalformedRequest, command, reply
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -88,6 +87,16 @@ REQUESTS: list[tuple[str, Any, Any]] = [
             link_name="l", destination_cluster_id="e", topics=["t"], validate_only=True
         ),
         DropRetentionHolds(link="l", destination_cluster_id="e", topics=("t",), validate_only=True),
+    ),
+    (
+        "ListDestinations",
+        pb.ListDestinationsRequest(link_name="l"),
+        ListDestinations("l"),
+    ),
+    (
+        "ForgetDestination",
+        pb.ForgetDestinationRequest(link_name="l", destination_cluster_id="e", validate_only=True),
+        ForgetDestination(link="l", cluster_id="e", validate_only=True),
     ),
     (
         "ListOperations",
@@ -335,32 +344,6 @@ def test_holes_of_topics_that_exist_and_of_deleted_ones() -> None:
         ("", 0),
         (str(UUID(int=7)), 8),
     ]
-
-
-def test_a_retention_hold_has_the_replicas_of_the_broker_asked() -> None:
-    hold = HoldRecord(
-        cluster_id="e",
-        link="l",
-        topic="t",
-        topic_id=UUID(int=7),
-        max_bytes=8,
-        max_ms=9,
-        since=10,
-        dropped_at=11,
-    )
-    answer = RetentionHolds(((hold, (HeldPartition(1, True, 2, 3),)),))
-    (one,) = pb.RetentionHoldsReply.FromString(reply("ListRetentionHolds", answer)).holds
-    assert one == pb.RetentionHold(
-        link_name="l",
-        destination_cluster_id="e",
-        topic="t",
-        topic_id=str(UUID(int=7)),
-        max_bytes=8,
-        max_ms=9,
-        since_ms=10,
-        dropped_at_ms=11,
-        partitions=[pb.HeldPartition(partition=1, is_leader=True, mirror_offset=2, held_bytes=3)],
-    )
 
 
 def test_a_decision_says_who_asked_why_and_what_is_missing() -> None:

@@ -9,7 +9,7 @@ from federation.commands.orphans.orphans import orphans
 
 # `orphans export` writes files of the caller's, which it never replaces.
 READING = {
-    "link": {"list", "describe", "drift", "holds"},
+    "link": {"list", "describe", "drift", "holds", "destinations"},
     "mirror": {"list", "describe", "forecast", "holes", "decisions", "lost", "transitions"},
     "orphans": {"list", "show", "export"},
 }
