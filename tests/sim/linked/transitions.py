@@ -15,6 +15,7 @@ from linker.commands import (
 from linker.errors import LinkRefusal
 from linker.records.mirror_state import MirrorState
 from tests.sim.linked.cut_backs import may_lose
+from tests.sim.linked.destination_changes import begin_and_be_known, forget, not_known, reopen
 from tests.sim.linked.discards import DiscardingOperator
 from tests.sim.linked.hold_changes import of_short_logs
 from tests.sim.linked.link_changes import OTHERS, Logs
@@ -264,5 +265,8 @@ TRANSITIONS: Final = {
     ),
     "reverse-and-return": Transition(
         _Op.begin, _Op.reverse_and_return, "east", is_bidirectional=True
+    ),
+    "destination-forgotten": Transition(
+        begin_and_be_known, forget, "east", prove=reopen, check=not_known
     ),
 }
