@@ -95,10 +95,15 @@ class StartupWait:
             name: one for name, one in self._awaited.items() if versions.get(name) == one
         }
         effects = self.confirm(now)
-        if len(self._awaited) < len(before):
-            heard = [name for name in before if name not in self._awaited]
-            effects += self._go_on(f"of {', '.join(heard)} it is known what was taken over", now)
-        return effects
+        over = [name for name in before if name not in self._awaited]
+        return effects + (self._go_on(self._heard(over), now) if over else [])
+
+    def _heard(self, names: list[str]) -> str:
+        newer = [name for name in names if name in self._destinations.versions]
+        gone = [name for name in names if name not in newer]
+        because = [f"of {', '.join(newer)} it is known what was taken over"] if newer else []
+        because += [f"{', '.join(gone)} mirrors nothing any more, or is forgotten"] if gone else []
+        return "; ".join(because)
 
     def _on_late(self, now: Instant) -> Effects:
         self._timer = None

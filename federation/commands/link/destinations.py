@@ -115,8 +115,8 @@ def forget_destination(
     result = {"forgotten": not validate_only, "destinations": [as_dict(one) for one in found]}
     verb = "would be forgotten" if validate_only else "is forgotten"
     lines = [
-        f"link {one.link_name} of region {one.destination_cluster_id}, which mirrored"
-        f" {one.topic_count} topics: {verb}"
+        f"link {one.link_name} of region {one.destination_cluster_id},"
+        f" mirrored topics {one.topic_count}: {verb}"
         for one in found
     ]
     answer(result, as_json, lambda: click.echo("\n".join(lines)))

@@ -119,6 +119,8 @@ def test_writes_go_on_at_once_when_the_destination_is_forgotten() -> None:
     assert codes == {"orders": 0}
     assert 1_000 <= waited < 1_100
     assert record(world) is None and destinations(world) == []
+    (said,) = [each for each in world.source.changes if each.to == "taken"]
+    assert said.why.startswith(f"{NAME} mirrors nothing any more, or is forgotten; ")
     restart(world.source)
     assert Producer(world.source, "orders").wait() == ({"orders": 0}, 0)
     assert [each.to for each in world.source.changes if each.what == "writes"] == [

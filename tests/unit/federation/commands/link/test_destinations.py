@@ -95,10 +95,10 @@ def test_a_destination_is_forgotten_by_link_and_region(region: RegionDouble) -> 
     ran = region.run(*arguments, "--dry-run")
     assert ran.exit_code == 0, ran.output
     assert ran.output.strip() == (
-        "link west-east of region east-id, which mirrored 9 topics: would be forgotten"
+        "link west-east of region east-id, mirrored topics 9: would be forgotten"
     )
     ran = region.run(*arguments)
-    assert ran.output.strip().endswith("9 topics: is forgotten")
+    assert ran.output.strip().endswith("mirrored topics 9: is forgotten")
     ran = region.run(*arguments, "--json")
     told = json.loads(ran.output)
     assert told["forgotten"] is True
