@@ -386,7 +386,7 @@ IGNORE_BOUNDS = Plant(Unbounded, range(4, 20), "held", LinkedScenario.alone)
 TAKE_WRITES_AT_ONCE = Plant(Impatient, range(4), "return", lambda scenario: scenario)
 
 # This by transitions that are cancelled, without any crash.
-CANCEL_TOO_LATE = Plant(CancelsTooLate, range(1, 3), "promote-cancelled", LinkedScenario.alone)
+CANCEL_TOO_LATE = Plant(CancelsTooLate, range(20, 21), "promote-cancelled", LinkedScenario.alone)
 
 # This by runs in which two regions have a topic, and a group, of one name.
 CONFUSE_LINKS = Plant(Confused, range(10), "fan-in", _stormy(groups=1, crash_mean_ms=0))
