@@ -68,7 +68,7 @@ class SourceConnection(LinkConnection):
             return self._refused(answer, now)
         self._opened(answer.broker_id, now)
         self.welcome = answer
-        opening = self.data.open(answer.version, now - self._greeted_at)
+        opening = self.data.open(answer.version, now - self._greeted_at, now)
         return [*opening, *self._source_host.on_open(self, answer, now)]
 
     def _forget(self, now: Instant) -> Effects:

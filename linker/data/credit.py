@@ -55,13 +55,16 @@ class CreditWindow:
         self._granted_bytes = capacity_bytes
         self._released_bytes = 0
         self._arrived_bytes = self._largest_bytes = 0
+        self._waiting_bytes = 0  # to be placed
 
-    def open(self) -> list[Send]:
+    def open(self, now: Instant) -> list[Send]:
+        self._rounds.opened(self._granted_bytes, now)
         return self._sender.send(Credit(self._granted_bytes))
 
     def admits(self, size: int) -> bool:
         """A chunk has come. False where the source has sent more than it may, and as much as it may read at once."""
         self._arrived_bytes += size
+        self._waiting_bytes += size
         self._largest_bytes = max(self._largest_bytes, size)
         return self._arrived_bytes <= self._granted_bytes + CHUNKS_BEYOND * self._largest_bytes
 
@@ -74,7 +77,8 @@ class CreditWindow:
     def placed(self, size: int, now: Instant) -> list[Send]:
         """`size` bytes are in the log."""
         if self._budget is not None:
-            carried = self._rounds.carries(size, self._granted_bytes, now)
+            is_last = self._waiting_bytes <= size
+            carried = self._rounds.carries(size, self._granted_bytes, now, is_last=is_last)
             if carried is not None:
                 self._resize(2 * carried, self._budget, now)
         return self.release(size)
@@ -102,6 +106,7 @@ class CreditWindow:
 
     def release(self, size: int) -> list[Send]:
         """`size` bytes are no longer in flight."""
+        self._waiting_bytes -= size
         self._released_bytes += size - self._keep(size)
         if self._released_bytes < min(self.capacity_bytes // CREDIT_STEPS, CREDIT_BYTES_MAX):
             return []

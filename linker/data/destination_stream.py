@@ -54,13 +54,15 @@ class DestinationStream:
         self._nonce = 0
         self._beacons_asked: dict[int, Callable[[Instant], Effects]] = {}
 
-    def open(self, version: int = SPOKEN.newest, round_trip_ms: int = 0) -> Effects:
+    def open(
+        self, version: int = SPOKEN.newest, round_trip_ms: int = 0, now: Instant = 0
+    ) -> Effects:
         """The source has answered the handshake, after so many milliseconds."""
         self.is_open, self.version = True, version
         self.window = CreditWindow(
             self.sender, self._window_bytes(), self._rate, self._budget(), round_trip_ms
         )
-        return [*self.window.open()]
+        return [*self.window.open(now)]
 
     def close(self) -> None:
         """The stream was lost, or could not be opened."""

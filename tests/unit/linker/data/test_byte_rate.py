@@ -26,7 +26,7 @@ class Link:
         self._granted = [0] * streams
         for number in range(1, streams + 1):
             self._windows.append(CreditWindow(StreamSender(number), WINDOW_BYTES, self.rate))
-            self._take(self._windows[-1].open())
+            self._take(self._windows[-1].open(0))
 
     def _take(self, sends: list[Send]) -> None:
         for send in sends:
@@ -65,7 +65,7 @@ def test_a_small_limit_still_lets_chunks_through() -> None:
 def test_without_a_limit_everything_is_granted_at_once() -> None:
     region = RegionClient(None, random.Random(1))  # type: ignore[arg-type]
     window = CreditWindow(StreamSender(1), 800, ByteRate(region, lambda: 0))
-    (first,) = window.open()
+    (first,) = window.open(0)
     assert first.frame == Credit(800)
     (second,) = window.release(800)
     assert second.frame == Credit(1_600)

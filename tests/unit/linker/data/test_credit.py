@@ -32,7 +32,7 @@ class Path:
         self.granted = self.sent = self.placed = self.arrived = self.most_waiting = 0
         self._credits: deque[tuple[Instant, int]] = deque()
         self._under_way: deque[tuple[Instant, int]] = deque()
-        self._note(self.window.open())
+        self._note(self.window.open(self.now))
 
     def _note(self, sends: list) -> None:
         for send in sends:
@@ -50,7 +50,9 @@ class Path:
             self.sent += size
             self._under_way.append((self.now + self.round_trip_ms // 2, size))
             while self._under_way and self._under_way[0][0] <= self.now:
-                self.arrived += self._under_way.popleft()[1]
+                came = self._under_way.popleft()[1]
+                self.arrived += came
+                assert self.window.admits(came)
             self.most_waiting = max(self.most_waiting, self.arrived - self.placed)
             size = min(self.placed_per_ms, self.arrived - self.placed)
             if size:
@@ -64,6 +66,25 @@ def test_a_stream_carries_all_that_the_network_does(round_trip_ms: int) -> None:
     path = Path(WindowBudget(GROWTH), round_trip_ms, 800_000)
     path.run(10 * round_trip_ms)
     assert path.run(2_000) > 0.99
+
+
+@pytest.mark.parametrize("round_trip_ms", [80, 200, 300])
+def test_a_window_that_is_used_up_grows_in_one_step(round_trip_ms: int) -> None:
+    """A round trip for the first credit, one in which all of it comes at once; then the window has its size."""
+    path = Path(WindowBudget(GROWTH), round_trip_ms, 500_000)
+    path.run(2 * round_trip_ms)
+    assert path.run(round_trip_ms) > 0.9
+
+
+def test_a_window_is_found_too_small_later_too() -> None:
+    """What another stream gives back is taken in one step, after one round."""
+    budget = WindowBudget(GROWTH)
+    first, second = Path(budget, 200, 800_000), Path(budget, 200, 800_000)
+    first.run(1_000)
+    second.run(1_000)
+    first.window.close()
+    second.run(2 * 200)
+    assert second.run(200) > 0.99
 
 
 def test_without_growth_a_window_limits_it() -> None:
@@ -146,3 +167,14 @@ def test_a_stream_that_was_closed_takes_nothing() -> None:
     path.window.close()
     path.run(500)
     assert budget.taken_bytes == 0
+
+
+def test_a_few_chunks_after_a_silence_let_no_window_grow() -> None:
+    """A live tail: no credit was used up, so nothing waited for any."""
+    budget = WindowBudget(GROWTH)
+    window = CreditWindow(StreamSender(1), BEGIN, None, budget, round_trip_ms=3_000)
+    window.open(0)
+    for now in (100, 2_900, 2_901, 2_902, 2_903, 2_904):
+        assert window.admits(MIB)
+        window.placed(MIB, now)
+    assert (window.capacity_bytes, budget.taken_bytes) == (BEGIN, 0)
