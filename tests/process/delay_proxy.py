@@ -15,10 +15,12 @@ from typing import Any, Final
 
 import uvloop
 
-from tests.process.under_way import CopiedPiece, Piece, SplicedPieces
+from tests.process.under_way import PIPE_BYTES, CopiedPiece, Piece, SplicedPieces
 
 BUFFERED_MAX: Final = 256 << 20  # bytes on their way in one direction of one connection
 LIMITED_PIECE_BYTES: Final = 64 << 10  # where a rate is limited, larger pieces would come in jolts
+LONG_PIECE_BYTES: Final = 64 << 10  # after it more comes at once
+TICK_SECONDS: Final = 0.001  # of uvloop's timers, which come up to a half of it early, or late
 THERE, BACK = "there", "back"  # from whoever connects to the target, and from the target
 RESET: Final = b"\1\0\0\0\0\0\0\0"  # SO_LINGER of nothing: a close is a reset
 
@@ -55,11 +57,13 @@ class Way:
         self._under_way: deque[tuple[float, Piece]] = deque()
         self._size = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._gathering: asyncio.TimerHandle | None = None
         self._is_reading = self._is_writing = self._is_ended = False
 
     def read(self) -> None:
-        """From now on."""
-        if not (self._is_reading or self._is_ended):
+        """From now on, unless too much is under way."""
+        self._gathering = None
+        if not (self._is_reading or self._is_ended or self._size > BUFFERED_MAX):
             self._is_reading = True
             self._loop.add_reader(self._source, self._receive)
 
@@ -99,7 +103,14 @@ class Way:
         self._size += piece.size
         if self._size > BUFFERED_MAX:
             self._pause()
+        elif LONG_PIECE_BYTES <= piece.size < PIPE_BYTES and not self._line.is_limited:
+            self._gather()
         self._arm()
+
+    def _gather(self) -> None:
+        """Few long pieces cost less than many short ones."""
+        self._pause()
+        self._gathering = self._loop.call_later(TICK_SECONDS, self.read)
 
     def _arm(self) -> None:
         if self._timer is None and self._under_way and not self._is_writing:
@@ -120,15 +131,15 @@ class Way:
         if self._is_writing:
             self._is_writing = False
             self._loop.remove_writer(self._target)
-        if self._size <= BUFFERED_MAX:
+        if self._gathering is None:
             self.read()
         self._arm()
         if self._is_ended and not self._under_way:
             self._passage.close()
 
     def _send_all_due(self) -> None:
-        now = self._loop.time()
-        while self._under_way and self._under_way[0][0] <= now:
+        until = self._loop.time() + TICK_SECONDS / 2  # not to ask for one again and again
+        while self._under_way and self._under_way[0][0] < until:
             piece = self._under_way[0][1]
             while piece.size and not self._is_cut:
                 self._size -= piece.send_to(self._target)
@@ -148,8 +159,9 @@ class Way:
         self._is_ended = True
         if self._is_writing:
             self._loop.remove_writer(self._target)
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._gathering):
+            if timer is not None:
+                timer.cancel()
         while self._under_way:
             self._under_way.popleft()[1].give_up()
 
