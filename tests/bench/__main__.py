@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ def main() -> int:
     options = _options()
     processes.end_in_order_on_sigterm()
     size = work.QUICK if options.quick else work.FULL
+    size = replace(size, round_trips_ms=tuple(options.round_trips))
     runs: dict[str, dict[str, list[Figures]]] = {}
     failures: list[str] = []
     began_load = os.getloadavg()[0]
@@ -91,6 +93,15 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=3, metavar="N")
     parser.add_argument(
         "--quick", action="store_true", help="a seventh of the work, for trying things"
+    )
+    parser.add_argument(
+        "--round-trips",
+        nargs="+",
+        type=int,
+        metavar="MS",
+        choices=work.ROUND_TRIPS_MS,
+        default=work.ROUND_TRIPS_MS,
+        help="of `wan` and `wan-line`: some of 0, 20, 80 and 200",
     )
     parser.add_argument("--out", type=Path, default=Path("build/bench"), metavar="DIR")
     parser.add_argument("--no-peer", action="store_true", help="ours alone")

@@ -6,7 +6,7 @@ CPU seconds and memory are both regions' and, where there is one, the process's 
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from tests.bench import client, memory, topics
+from tests.bench import client, memory, processes, topics
 from tests.bench.client import LARGE, Figures
 from tests.bench.processes import Meter
 from tests.bench.systems import DESTINATION, SOURCE, Linked
@@ -20,8 +20,9 @@ TIMEOUT_S = 300
 def catch_up(system: Linked, size: Size) -> Figures:
     """A link made while 2 GB (at full size) wait in 12 partitions, until the last record is in the other region.
 
-    `mb_per_s` counts from the link's making, `moving_mb_per_s` from the first record that arrived. A record counts
-    once it is on all replicas.
+    `mb_per_s` counts from the link's making, `moving_mb_per_s` from the first record that arrived, and
+    `second_half_mb_per_s` from when half of them had. A record counts once it is on all replicas.
+    `moving_busy_s_per_gb` is what all processors worked meanwhile, whoever for.
     """
     source, destination = system.region(SOURCE), system.region(DESTINATION)
     topic = client.filled_topic(
@@ -39,10 +40,12 @@ def catch_up(system: Linked, size: Size) -> Figures:
         _arrived(watch, 1, making)
         first_s = time.perf_counter() - began
         meter.add(system.between())
-        first_cpu_s = meter.cpu_s()
+        first_cpu_s, first_busy_s = meter.cpu_s(), processes.busy_s()
+        late_records = records - _arrived(watch, records // 2, making)
+        half_s = time.perf_counter() - began
         _arrived(watch, records, making)
         seconds, cpu_s = time.perf_counter() - began, meter.cpu_s()
-        peak_mb = meter.peak_mb()
+        busy_s, peak_mb = processes.busy_s() - first_busy_s, meter.peak_mb()
         making.result()
     system.unlink(topic)
     size_mb = client.read_back(destination.bootstrap, topic, PARTITIONS, records)
@@ -51,17 +54,19 @@ def catch_up(system: Linked, size: Size) -> Figures:
     return {
         "mb_per_s": size_mb / seconds,
         "moving_mb_per_s": size_mb / (seconds - first_s),
+        "second_half_mb_per_s": size_mb * late_records / records / (seconds - half_s),
         "first_record_s": first_s,
         "cpu_s_per_gb": cpu_s / size_mb * 1000,
         "moving_cpu_s_per_gb": (cpu_s - first_cpu_s) / size_mb * 1000,
+        "moving_busy_s_per_gb": busy_s / size_mb * 1000,
         "peak_mb": peak_mb,
     }
 
 
-def _arrived(watch: topics.Watch, records: int, making: Future[None]) -> None:
-    """Waits until so many records are in the destination; what went wrong in making the link is raised here."""
+def _arrived(watch: topics.Watch, records: int, making: Future[None]) -> int:
+    """How many records are in the destination, once there are so many; what went wrong in making the link is raised."""
     deadline = time.monotonic() + TIMEOUT_S
-    while watch.records() < records:
+    while (arrived := watch.records()) < records:
         if making.done():
             making.result()
         if time.monotonic() > deadline:
@@ -69,6 +74,7 @@ def _arrived(watch: topics.Watch, records: int, making: Future[None]) -> None:
                 f"{watch.topic}: fewer than {records} records came across in {TIMEOUT_S} s"
             )
         time.sleep(POLL_S)
+    return arrived
 
 
 def one_at_a_time(system: Linked, size: Size) -> Figures:

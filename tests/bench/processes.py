@@ -41,6 +41,15 @@ class Meter:
         return sum(_status_kb(process.pid, "VmHWM") for process in family(self._pids)) / 1000
 
 
+def busy_s() -> float:
+    """Seconds for which the machine's processors have worked: interrupts as well, which are no process's."""
+    spent = psutil.cpu_times()._asdict()
+    # What guests take is in `user`, too.
+    return sum(
+        spent[name] for name in spent if name not in ("idle", "iowait", "guest", "guest_nice")
+    )
+
+
 def family(pids: Sequence[int]) -> list[psutil.Process]:
     parents = [psutil.Process(pid) for pid in pids]
     return parents + [child for parent in parents for child in parent.children(recursive=True)]

@@ -249,7 +249,7 @@ LINKED_MEASURES = {
 }
 
 OF_POSSIBLE = tuple(
-    Target(f"of_possible_{trip}ms", Kind.ALONE_AT_LEAST, 0.9) for trip in wan.ROUND_TRIPS_MS
+    Target(f"of_possible_{trip}ms", Kind.ALONE_AT_LEAST, 0.9) for trip in work.ROUND_TRIPS_MS
 )
 
 WIDE_MEASURES = {

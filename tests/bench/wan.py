@@ -8,8 +8,12 @@ pass what comes; in `wan-line` all connections share a line of 2 Gbit/s, which l
 - `mb_per_s`: the same through the proxy; `proxy_mb_per_s` is what one TCP connection gets through it, both ends idle
   otherwise
 - `of_possible`: `mb_per_s` by the smaller of the other two
-- `processors_mb_per_s`: what the processors would allow if they did nothing but this, by the time that both regions
-  (`cpu_s_per_gb`) and the proxy (`proxy_cpu_s_per_gb`) took
+- `second_half_mb_per_s`, `second_half_of_possible`: the same from when half of the records have arrived, when the
+  link's window has the size that it keeps
+- `cpu_s_per_gb`, `proxy_cpu_s_per_gb`: processor time of both regions, and of the proxy; `busy_s_per_gb`: of all that
+  the machine did, the kernel's interrupts included. `local_...` are those without the proxy
+- `processors_mb_per_s`: what the processors would allow if they were never idle, by `busy_s_per_gb`; `of_processors`:
+  `mb_per_s` by it
 - `record_p50_ms`, `record_p99_ms`: one record at a time on a link that is idle otherwise, 50 a second, from before it
   is sent to when a consumer of the mirror has it
 """
@@ -31,7 +35,6 @@ from tests.bench.processes import Meter
 from tests.bench.systems import Linked
 from tests.bench.work import Size
 
-ROUND_TRIPS_MS = (0, 20, 80, 200)
 LINE_BYTES_PER_SECOND = 250_000_000
 PROBE_BYTES = 512 << 20
 PIECE_BYTES = 1 << 20
@@ -64,8 +67,8 @@ class Distance(NamedTuple):
 def wan(system: Wide, size: Size) -> Figures:
     """Without the proxy first, then at each round trip."""
     much = replace(size, large_batches=size.wide_batches, linked_s=size.wide_s)
-    figures = {"local_mb_per_s": _local(system, much)}
-    for round_trip_ms in ROUND_TRIPS_MS:
+    figures = _local(system, much)
+    for round_trip_ms in size.round_trips_ms:
         found = _in_bulk(system, much, Distance(round_trip_ms), figures["local_mb_per_s"])
         figures |= _named(found, round_trip_ms)
         with _reached(system, Distance(round_trip_ms)):
@@ -77,8 +80,8 @@ def wan(system: Wide, size: Size) -> Figures:
 def wan_line(system: Wide, size: Size) -> Figures:
     """In bulk alone: a record's delay behind a full line is the line's."""
     much = replace(size, large_batches=size.wide_batches)
-    figures = {"local_mb_per_s": _local(system, much)}
-    for round_trip_ms in ROUND_TRIPS_MS:
+    figures = _local(system, much)
+    for round_trip_ms in size.round_trips_ms:
         distance = Distance(round_trip_ms, LINE_BYTES_PER_SECOND)
         figures |= _named(
             _in_bulk(system, much, distance, figures["local_mb_per_s"]), round_trip_ms
@@ -90,9 +93,13 @@ def _named(figures: Figures, round_trip_ms: float) -> Figures:
     return {f"{name}_{round_trip_ms}ms": value for name, value in figures.items()}
 
 
-def _local(system: Wide, size: Size) -> float:
+def _local(system: Wide, size: Size) -> Figures:
     system.reached(through_proxy=False)
-    return crossing.catch_up(system, size)["moving_mb_per_s"]
+    moved = crossing.catch_up(system, size)
+    return {
+        f"local_{name}": moved[f"moving_{name}"]
+        for name in ("mb_per_s", "cpu_s_per_gb", "busy_s_per_gb")
+    }
 
 
 def _in_bulk(system: Wide, size: Size, distance: Distance, local_mb_per_s: float) -> Figures:
@@ -101,14 +108,20 @@ def _in_bulk(system: Wide, size: Size, distance: Distance, local_mb_per_s: float
         meter = Meter((proxy.pid,))
         moved = crossing.catch_up(system, size)
         proxy_cpu_s_per_gb = meter.cpu_s() * 1000 / size.large_batches
-    busy_s = moved["moving_cpu_s_per_gb"] + proxy_cpu_s_per_gb
+    busy_s = moved["moving_busy_s_per_gb"]
+    possible_mb_per_s = min(local_mb_per_s, proxy_mb_per_s)
+    processors_mb_per_s = 1000 * (os.cpu_count() or 1) / busy_s
     return {
         "proxy_mb_per_s": proxy_mb_per_s,
         "mb_per_s": moved["moving_mb_per_s"],
-        "of_possible": moved["moving_mb_per_s"] / min(local_mb_per_s, proxy_mb_per_s),
+        "of_possible": moved["moving_mb_per_s"] / possible_mb_per_s,
+        "second_half_mb_per_s": moved["second_half_mb_per_s"],
+        "second_half_of_possible": moved["second_half_mb_per_s"] / possible_mb_per_s,
         "cpu_s_per_gb": moved["moving_cpu_s_per_gb"],
         "proxy_cpu_s_per_gb": proxy_cpu_s_per_gb,
-        "processors_mb_per_s": 1000 * (os.cpu_count() or 1) / busy_s,
+        "busy_s_per_gb": busy_s,
+        "processors_mb_per_s": processors_mb_per_s,
+        "of_processors": moved["moving_mb_per_s"] / processors_mb_per_s,
         "peak_mb": moved["peak_mb"],
     }
 

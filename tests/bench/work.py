@@ -11,6 +11,8 @@ from tests.bench import client, processes, topics
 from tests.bench.client import LARGE, SMALL, Figures
 from tests.bench.systems import DESTINATION, SOURCE, System
 
+ROUND_TRIPS_MS = (0, 20, 80, 200)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
@@ -28,6 +30,7 @@ class Size:
     wide_batches: int  # over a wide area
     wide_s: float
     forgets_s: float  # a file system's memory of many files that were deleted
+    round_trips_ms: tuple[int, ...] = ROUND_TRIPS_MS  # over a wide area
 
 
 FULL = Size(
