@@ -3,7 +3,8 @@
 - `federation`: two regions, their network, and what is checked at each write to a mirror; `names`: what a mirror and
   its groups are called there
 - `event_checks`: what else is checked when it happens: `reads` (P3), `removals` from logs (P5), `gaps` (P8) and
-  `repeats` (P10); `known_offsets`: the highest that any node has known
+  `repeats` (P10); `known_offsets`: the highest that any node has known; `takeovers`: what a failover may cut
+- `readers`: of regions that are taken over, and come back
 - `operators`: makes the topic, the link and the mirror, and ends it
 - `checks`: what must be true of a mirror at the end; `verdict`: of every region; `orphans`: reads orphan stores;
   `audits`: P11, what the audit says of the stopped regions
@@ -24,5 +25,5 @@
   holes that are accepted; `cut_backs`: mirrors whose source has lost what they hold; `replays`: sealed tails that are
   written again; `discards`: tails that are discarded; `pending_failovers`: failovers in the middle of a reversal
 - compacted topics: `--compacted` with these (`compacting_everywhere` of `scenario`)
-- `plants`, `transition_plants`: bugs that the simulator has to find
+- `plants`, `event_plants`, `transition_plants`: bugs that the simulator has to find
 """

@@ -8,11 +8,12 @@ from functools import partial
 
 from brokers.ids import OFFSET_MAX, OFFSETS_TOPIC, BrokerId, Offset, TopicPartition
 from brokers.metadata.image.image import Image
-from linker.records.mirror_record import MIRROR_KIND, decode_mirror
+from linker.records.mirror_record import MIRROR_KIND, Cut, decode_mirror
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
 from tests.sim.evidence import Batch, batches, commits, folder_of, parse
 from tests.sim.linked.names import SAME, Names
+from tests.sim.linked.takeovers import Takeovers, ends_of
 from tests.sim.network import Network
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import DATA_PORT, LINK_PORT, TOPIC, Cluster, MakeNode, place
@@ -69,6 +70,7 @@ class Region(Cluster):
         self.is_mirror = True  # of `source`, until it is stopped
         self.prefixed: dict[str, Mirrored] = {}  # mirrors besides, by their names here
         self.cuts: dict[TopicPartition, Offset] = {}  # where another region took the topic over
+        self.takeovers = Takeovers(self.written)
         self._reads_again = False  # what it mirrors, since it was restored
         self._winner: Region | None = None  # it is being restored from
         self._marks: dict[TopicPartition, Offset] = {}
@@ -76,6 +78,7 @@ class Region(Cluster):
         self.on_batch: OnBatch = lambda number, partition, batch: None
         super().__init__(world, scenario, make_node, Disk, region=region, network=network)
         network.regions.update({place(number): region for number in self.nodes})
+        self.statements.is_cut = self.takeovers.cuts_value
 
     def on_write(self, number: BrokerId, path: str, data: bytes) -> None:
         if (partition := folder_of(path)) is None:
@@ -246,6 +249,17 @@ class Region(Cluster):
     def _common(self, partition: TopicPartition) -> Offset:
         """Up to where both regions have the same records of what was read here."""
         return OFFSET_MAX if self._reads_again else self.cuts.get(partition, 0)
+
+    def fails_over(self, cut: Cut) -> None:
+        """What it has beyond that may be cut from its log."""
+        self.takeovers.declare(cut)
+        self.statements.was_taken_over(ends_of(cut))
+
+    def is_back(self) -> None:
+        """It has been restored: every log has been cut."""
+        for partition in self.partitions():
+            if (placed := self.newest.partition(partition)) is not None:
+                self.statements.is_restored(partition, placed.leader_epoch)
 
     def was_taken_over(self, cuts: dict[TopicPartition, Offset]) -> None:
         self.cuts, self._reads_again = cuts, False

@@ -168,6 +168,7 @@ class LinkOperator:
                 if answer.record.state in (MirrorState.PENDING_RESTORE, MirrorState.ACTIVE):
                     region.is_restored_from(winner)
                 if answer.record.state is MirrorState.ACTIVE:
+                    region.is_back()
                     return
 
     async def describe(self) -> MirrorState | None:

@@ -31,7 +31,7 @@ class Reads:
         for offset in range(batch.base_offset, batch.next_offset) if shown else ():
             assert shown is not None
             epoch = shown.get(offset, batch.leader_epoch)
-            if epoch < batch.leader_epoch and not self._is_cut(partition, offset):
+            if epoch < batch.leader_epoch and not self._may_be_cut(partition, offset, epoch):
                 yield (
                     f"{partition}@{offset} was read in leader epoch {epoch}, and n{number} writes there"
                     f" in leader epoch {batch.leader_epoch}"
@@ -58,5 +58,5 @@ class Reads:
             yield f"{place} was read with bytes that nobody has written"
         shown.update(dict.fromkeys(offsets, epoch))
 
-    def _is_cut(self, partition: TopicPartition, offset: Offset) -> bool:
-        return offset >= self._region.cuts.get(partition, offset + 1)
+    def _may_be_cut(self, partition: TopicPartition, offset: Offset, epoch: LeaderEpoch) -> bool:
+        return self._region.takeovers.cuts_epoch(partition, offset, epoch)

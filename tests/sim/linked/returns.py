@@ -8,6 +8,7 @@ from collections.abc import Callable
 from brokers.metadata.commands.mirror_commands import superseder_of
 from linker.records.destination import DESTINATION_KIND
 from tests.sim.linked.federation import MirrorBroken, Region
+from tests.sim.linked.readers import readers_of
 from tests.sim.linked.runs import Adjust, LinkedRun
 from tests.sim.linked.scenario import LinkedScenario
 from tests.sim.nodes import Node
@@ -44,7 +45,7 @@ class ReturnRun(LinkedRun):
             ending="return",
         )
         self.operator.fences_source = True
-        self.readers = []
+        self.readers = readers_of(self.federation.first.regions)
         self.is_judged = False
         self._rng = self.world.rng("return")
         self._known = 0  # how many records the source had acknowledged before its return

@@ -14,6 +14,7 @@ from tests.sim.disks import Disk
 from tests.sim.linked import verdict
 from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.operators import CONFIGS, LinkOperator
+from tests.sim.linked.readers import readers_of
 from tests.sim.linked.runs import Adjust, LinkedRun
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import TOPIC, MakeNode
@@ -93,6 +94,7 @@ class ReversalRun(LinkedRun):
         self.swaps = swaps or self.world.rng("swaps").choice((1, 2, 3, 4))
         west, east = self.federation.first.regions
         west.source = east
+        self.readers += readers_of((west, east))
         idempotent = self.world.rng("later clients").random() < 0.7
         self.producers = [
             Producer(west, "producer0", idempotent=True, acks=ALL, follows=(east,)),

@@ -17,8 +17,10 @@ from tests.sim.linked import verdict
 from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.followers import EarlyMember, Follower
 from tests.sim.linked.orphans import orphans, still_held
+from tests.sim.linked.readers import readers_of
 from tests.sim.linked.reversals import ReversingOperator
 from tests.sim.linked.runs import Adjust, LinkedRun
+from tests.sim.linked.takeovers import ends_of
 from tests.sim.nodes import Node
 from tests.sim.regions.admins import Admin
 from tests.sim.regions.cluster import TOPIC, MakeNode
@@ -88,7 +90,7 @@ class RoundsRun(LinkedRun):
             Producer(each, name, idempotent=self._rng.random() < 0.7, acks=ALL, restarts=True)
             for each, name in ((west, "producer0"), (east, "producer1"))
         ]
-        self.readers = []
+        self.readers = readers_of((west, east))
         self.members = [Follower(west, "group0")]
         self.early = EarlyMember(east, "group0") if self._rng.random() < 0.5 else None
         if self.early is not None:
@@ -143,19 +145,15 @@ class RoundsRun(LinkedRun):
     async def _fail_over(self, home: Region, mirror: Region) -> None:
         """Both are written to for a while."""
         await self.operator.fail_over(mirror)
-        self._hand_over(home, mirror, await self.operator.cut_of(mirror))
+        cut = await self.operator.cut_of(mirror)
+        self._hand_over(home, mirror, cut)
+        home.fails_over(cut)
         mirror.statements.committed = {}
         followed = self.world.spawn(self._follow(mirror, lingers=self._rng.random() < 0.4))
         await self.world.sleep(self._rng.randrange(100, self.apart_ms))
         home.statements.is_linked = True
         await self.operator.bring_back(home, mirror, self.admin_of(mirror).grow_to)
         await followed
-        known = home.statements.known
-        home.statements.known = {  # what it knew of others it may be told anew
-            place: value
-            for place, value in known.items()
-            if place.offset < home.cuts.get(place.partition, 0)
-        }
 
     async def _follow(self, region: Region, *, lingers: bool) -> None:
         follower = self.members[0]
@@ -165,9 +163,7 @@ class RoundsRun(LinkedRun):
 
     def _hand_over(self, loser: Region, winner: Region, cut: Cut) -> None:
         """What a group has read beyond the cut is not there any more."""
-        ends = {
-            TopicPartition(TOPIC, index): each.offset for index, each in enumerate(cut.partitions)
-        }
+        ends = ends_of(cut)
         keys = loser.statements.tried.keys() | winner.statements.tried.keys()
         winner.statements.tried = {
             (group, partition): min(winner.may_stand(group, partition), ends.get(partition, 0))

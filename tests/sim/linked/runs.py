@@ -13,6 +13,7 @@ from tests.sim.linked.federation import Ends, LinkedFederation, MirrorBroken, Re
 from tests.sim.linked.foreign_writers import ForeignWriter
 from tests.sim.linked.names import Names
 from tests.sim.linked.operators import LinkOperator
+from tests.sim.linked.readers import RegionReader
 from tests.sim.linked.scenario import LinkedScenario, drawn
 from tests.sim.linked.wan import WanStorm
 from tests.sim.nodes import Node
@@ -226,7 +227,17 @@ class LinkedRun:
         if any(inspector.rounds == 0 for inspector in self.inspectors):
             return ["nobody has looked yet"]
         left = [line for inspector in self.inspectors for line in inspector.missing()]
-        return left or list(self._behind())
+        return left or list(self._behind()) or list(self._unread())
+
+    def _unread(self) -> Iterator[str]:
+        """Who has read what is gone hears of it once he looks again."""
+        inspectors = {
+            region.region: inspector
+            for region, inspector in zip(self.federation.regions, self.inspectors, strict=True)
+        }
+        for reader in self.readers:
+            if isinstance(reader, RegionReader):
+                yield from reader.unread(inspectors[reader.region])
 
     @property
     def mirrored(self) -> list[tuple[Region, Region]]:

@@ -8,6 +8,7 @@ import pytest
 
 from brokers.ids import BrokerId, TopicPartition
 from brokers.records.builder import NewRecord, build_batch
+from linker.records.mirror_record import Cut, CutKind, CutPartition
 from tests.sim.disks import Disk
 from tests.sim.evidence import LOG_STARTS, Batch, batches, log_starts, parse
 from tests.sim.linked.federation import MirrorBroken, Region
@@ -138,13 +139,53 @@ def test_nobody_writes_in_a_later_epoch_where_something_was_read(scene: Scene) -
     assert told.startswith("P3 in west") and "was read in leader epoch" in told
 
 
+def taken_over(scene: Scene, offset: int, epoch: int) -> None:
+    """Of `west`: the partition, at an offset; the winner's log goes on in a leader epoch."""
+    cut = CutPartition(offset, -1, -1, epoch)
+    scene.west.fails_over(Cut(CutKind.FAILOVER, START, (cut,)))
+
+
 def test_beyond_a_declared_cut_somebody_does(scene: Scene) -> None:
     last = scene.log(scene.west, scene.one)[-1]
     again = scene.next_batch(skips=last.base_offset - last.next_offset, epoch=1)
     scene.west.statements.on_batch_read(PARTITION, last)
-    scene.west.was_taken_over({PARTITION: last.base_offset})
+    taken_over(scene, last.base_offset, again.leader_epoch)
     told = finding(lambda: scene.write(scene.west, scene.one, again))
     assert not told.startswith("P3")  # the log had it still, which is another matter
+
+
+@pytest.mark.parametrize(("beyond", "later"), [(1, 1), (0, 0)])
+def test_below_it_nobody_does_nor_where_the_winner_has_written(
+    scene: Scene, beyond: int, later: int
+) -> None:
+    last = scene.log(scene.west, scene.one)[-1]
+    again = scene.next_batch(skips=last.base_offset - last.next_offset, epoch=1)
+    scene.west.statements.on_batch_read(PARTITION, last)
+    taken_over(scene, last.base_offset + beyond, last.leader_epoch + later)
+    told = finding(lambda: scene.write(scene.west, scene.one, again))
+    assert told.startswith("P3 in west") and "was read in leader epoch" in told
+
+
+def test_a_record_beyond_a_declared_cut_may_be_another_later(scene: Scene) -> None:
+    last = scene.log(scene.west, scene.one)[-1]
+    (offset, value), *_ = last.values()
+    statements = scene.west.statements
+    taken_over(scene, last.base_offset, last.leader_epoch + 1)
+    statements.known.clear()
+    for each in (value, b"another", value):
+        statements.was_read(PARTITION, offset, each)
+    assert not statements.contradictions
+
+
+def test_below_it_it_may_not(scene: Scene) -> None:
+    last = scene.log(scene.west, scene.one)[-1]
+    (offset, value), *_ = last.values()
+    statements = scene.west.statements
+    taken_over(scene, last.next_offset, last.leader_epoch + 1)
+    statements.known.clear()
+    for each in (value, b"another"):
+        statements.was_read(PARTITION, offset, each)
+    assert [promise for promise, _ in statements.contradictions] == ["P2"]
 
 
 # --- P5 ---

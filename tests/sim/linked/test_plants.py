@@ -5,7 +5,8 @@ from typing import Final
 
 import pytest
 
-from tests.sim.linked import plants, transition_plants
+from tests.sim.linked import event_plants, plants, transition_plants
+from tests.sim.linked.event_plants import SHOW_ALL_OF_WHAT_CAME_BACK
 from tests.sim.linked.fan_in import FanInRun
 from tests.sim.linked.federation import MirrorBroken
 from tests.sim.linked.plants import (
@@ -123,6 +124,11 @@ def test_a_group_that_is_moved_past_what_it_has_read_is_found() -> None:
     assert ", which came to" in finding(CLAMP_UPWARDS)
 
 
+def test_a_reader_that_sees_too_much_after_a_failback_is_found_at_once() -> None:
+    told = finding(SHOW_ALL_OF_WHAT_CAME_BACK)
+    assert told.startswith("P3") and " was read" in told
+
+
 def test_groups_of_one_name_in_two_sources_that_are_taken_for_one_are_found() -> None:
     found = finding(CONFUSE_LINKS)
     assert ", which came to" in found or "stands at" in found
@@ -213,7 +219,7 @@ def test_a_region_that_takes_writes_as_soon_as_it_is_back_is_found() -> None:
 
 ALL: Final = {
     name: one
-    for name, one in (vars(plants) | vars(transition_plants)).items()
+    for name, one in (vars(plants) | vars(event_plants) | vars(transition_plants)).items()
     if isinstance(one, Plant)
 }
 

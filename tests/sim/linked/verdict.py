@@ -17,9 +17,38 @@ from tests.sim.regions.inspection import Inspector
 Orphan = tuple[TopicPartition, Offset, bytes]
 Disks = Mapping[TopicPartition, Disk]  # of one replica each: all are equal by then
 
+
+def what_was_read_stays(evidence: Evidence) -> Iterator[str]:
+    """P3: a record that was shown and is gone was shown too early, unless a takeover has cut it: then it is sealed."""
+    sealed = _sealed(evidence)
+    for place, value in evidence.statements.read.items():
+        partition, offset = place.partition, place.offset
+        is_cut = evidence.statements.is_cut(partition, offset, value)
+        if not (is_cut and (partition, offset, value) in sealed):
+            yield from checks.missing(evidence, partition, offset, value, "read")
+
+
+def what_was_read_was_written(evidence: Evidence) -> Iterator[str]:
+    """The same of compacted topics: it counts at its offset, or it was sealed, or a later one of its key was."""
+    sealed = _sealed(evidence)
+    stays = (
+        (place, value)
+        for place, value in evidence.statements.read.items()
+        if not (
+            evidence.statements.is_cut(place.partition, place.offset, value)
+            and _is_sealed(evidence, (place.partition, place.offset, value), sealed)
+        )
+    )
+    yield from compacted_logs.untrue(evidence, stays)
+
+
+def _sealed(evidence: Evidence) -> set[Orphan]:
+    return {key for disk in evidence.disks.values() for key in orphans(disk)}
+
+
 REGIONAL: tuple[tuple[str, Callable[[Evidence], Iterator[str]]], ...] = (
     ("P2", checks.replicas_are_equal),
-    ("P3", checks.what_was_read_stays),
+    ("P3", what_was_read_stays),
     ("P10", checks.stored_once),
     ("metadata", checks.metadata_is_one),
 )
@@ -27,7 +56,7 @@ REGIONAL: tuple[tuple[str, Callable[[Evidence], Iterator[str]]], ...] = (
 COMPACTED: tuple[tuple[str, Callable[[Evidence], Iterator[str]]], ...] = (
     ("P2", compacted_logs.replicas_agree),
     ("P8", compacted_logs.nothing_is_lost),
-    ("P3", compacted_logs.what_was_read_was_written),
+    ("P3", what_was_read_was_written),
     ("P3", compacted_logs.readers_know_the_latest),
     ("P10", compacted_logs.stored_once),
     ("P10", compacted_logs.sequences_are_known),
@@ -56,8 +85,7 @@ def unaccounted(region: Region, disks: Disks) -> Iterator[str]:
     """P1, P5: what a region has acknowledged lies in its log, where it said, or in one of its orphan stores, unless an
     operator has discarded it."""
     held = values_of(disks)
-    sealed = {key for node in region.nodes.values() for key in orphans(node.disk)}
-    sealed |= region.discarded
+    sealed = _sealed(region.evidence) | region.discarded
     if region.statements.loses:
         return
     for ack in region.evidence.statements.acknowledged:
@@ -75,7 +103,7 @@ def unaccounted_by_key(region: Region, disks: Disks) -> Iterator[str]:
     Of a log that begins anew above it, it may have been replaced by a later record of its key that counts.
     """
     evidence = region.evidence
-    sealed = {key for node in region.nodes.values() for key in orphans(node.disk)}
+    sealed = _sealed(evidence)
     latest = _latest_that_count(region, disks)
     for ack in evidence.statements.acknowledged:
         partition, offset, value = ack.place.partition, ack.place.offset, ack.value
@@ -86,7 +114,7 @@ def unaccounted_by_key(region: Region, disks: Disks) -> Iterator[str]:
             continue
         if written is None and latest.get((partition, key_of(value)), -1) > offset:
             continue
-        if not _is_sealed(region, (partition, offset, value), sealed):
+        if not _is_sealed(evidence, (partition, offset, value), sealed):
             yield f"{value!r:.40} was acknowledged at {partition}@{offset}, and is nowhere"
 
 
@@ -106,16 +134,16 @@ def _latest_that_count(
     return latest
 
 
-def _is_sealed(region: Region, place: Orphan, sealed: Iterable[Orphan]) -> bool:
+def _is_sealed(evidence: Evidence, place: Orphan, sealed: Iterable[Orphan]) -> bool:
     partition, offset, value = place
     key = key_of(value)
     if place in sealed:
         return True
     if any(at == partition and key_of(later) == key and o > offset for at, o, later in sealed):
         return True
-    history = region.evidence.history
+    history = evidence.history
     assert history is not None
-    may_be_over = not region.evidence.markers_last
+    may_be_over = not evidence.markers_last
     return may_be_over and history.deletes(partition, key, offset)
 
 

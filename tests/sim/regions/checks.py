@@ -24,13 +24,13 @@ Check = Callable[["Evidence"], Iterator[str]]
 def acknowledged_survives(evidence: "Evidence") -> Iterator[str]:
     """P1: on every replica lies what was acknowledged, where the client was told, unless it was to be deleted."""
     for ack in evidence.statements.acknowledged:
-        yield from _missing(evidence, ack.place.partition, ack.place.offset, ack.value, "stored")
+        yield from missing(evidence, ack.place.partition, ack.place.offset, ack.value, "stored")
 
 
 def what_was_read_stays(evidence: "Evidence") -> Iterator[str]:
     """P3: a record that was shown and is gone was shown too early."""
     for place, value in evidence.statements.read.items():
-        yield from _missing(evidence, place.partition, place.offset, value, "read")
+        yield from missing(evidence, place.partition, place.offset, value, "read")
 
 
 def replicas_are_equal(evidence: "Evidence") -> Iterator[str]:
@@ -107,9 +107,10 @@ AT_END_COMPACTED: tuple[tuple[str, Check], ...] = (
 )
 
 
-def _missing(
+def missing(
     evidence: "Evidence", partition: TopicPartition, offset: int, value: bytes, how: str
 ) -> Iterator[str]:
+    """On which replicas something else lies than clients were told, and was not to be deleted."""
     may_be_gone = offset < evidence.statements.trims.get(partition, 0)
     for number in evidence.replicas.get(partition, ()):
         found = _values(evidence, number, partition).get(offset)

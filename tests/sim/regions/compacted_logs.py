@@ -124,15 +124,16 @@ def nothing_is_lost(evidence: "Evidence") -> Iterator[str]:
 def what_was_acknowledged_was_written(evidence: "Evidence") -> Iterator[str]:
     """P1: it is what counts at its offset."""
     told = ((each.place, each.value) for each in evidence.statements.acknowledged)
-    yield from _untrue(evidence, told)
+    yield from untrue(evidence, told)
 
 
 def what_was_read_was_written(evidence: "Evidence") -> Iterator[str]:
     """P3: it is what counts at its offset."""
-    yield from _untrue(evidence, evidence.statements.read.items())
+    yield from untrue(evidence, evidence.statements.read.items())
 
 
-def _untrue(evidence: "Evidence", told: Iterable[tuple[Place, bytes]]) -> Iterator[str]:
+def untrue(evidence: "Evidence", told: Iterable[tuple[Place, bytes]]) -> Iterator[str]:
+    """What clients were told of, and does not count at its offset."""
     for place, value in told:
         trimmed = place.offset < evidence.statements.trims.get(place.partition, 0)
         if place.partition in evidence.replicas and not trimmed:

@@ -32,6 +32,8 @@ FETCH_VERSIONS, LIST_OFFSETS_VERSION = (11, 12, 17), 7  # which know leader epoc
 class Reader:
     """One consumer without a group."""
 
+    versions: tuple[int, ...] = FETCH_VERSIONS
+
     def __init__(self, cluster: Cluster, name: str) -> None:
         self.name = name
         self._cluster = cluster
@@ -71,7 +73,7 @@ class Reader:
         if self._anywhere and self._rng.random() < 0.7:
             where = self._rng.choice(led.replicas)
         before = self._statements.mark_of(partition, led.leader_epoch)
-        version = self._rng.choice(FETCH_VERSIONS)
+        version = self._rng.choice(self.versions)
         request = self._request(partition, led)
         answer = await self._routes.ask(where, FETCH, request, version=version)
         if answer is None or not answer.responses:
@@ -92,7 +94,7 @@ class Reader:
             self._statements.told_mark(partition, led.leader_epoch, mark, before)
         if data.preferred_read_replica >= 0:
             self._is_sent(partition, data.preferred_read_replica)
-        self._read(partition, data)
+        self._take(partition, data, is_leader=where == led.leader)
 
     def _is_sent(self, partition: TopicPartition, closest: BrokerId) -> None:
         """A leader knows of a replica that is closer (KIP-392); the first error leads back to the leader."""
@@ -134,6 +136,10 @@ class Reader:
         await self._world.sleep(self._rng.randrange(20, 100))
         await self._routes.refresh(partition.topic)
 
+    def _take(self, partition: TopicPartition, data: PartitionData, *, is_leader: bool) -> None:
+        """An answer without an error."""
+        self._read(partition, data)
+
     def _read(self, partition: TopicPartition, data: PartitionData) -> None:
         bound = data.last_stable_offset if self._isolation else data.high_watermark
         for batch in parse(bytes(data.records or b"")):
@@ -153,7 +159,7 @@ class Reader:
         self._statements.has_reached(self.name, partition, self.positions[partition])
 
     async def _ask_end(self, partition: TopicPartition, led: Led) -> None:
-        before = self._statements.mark_before(partition, led.leader_epoch)
+        before = self._statements.marks_before(partition, led.leader_epoch)
         asked = ListOffsetsPartition(
             partition_index=partition.partition,
             current_leader_epoch=led.leader_epoch,

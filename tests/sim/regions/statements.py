@@ -1,6 +1,6 @@
 """What the clients of a region did and were told."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from brokers.effects import Changed
@@ -32,6 +32,11 @@ class RegionStatements:
     leaders: dict[tuple[TopicPartition, LeaderEpoch], BrokerId] = field(default_factory=dict)
     # The largest high watermark that a leader told, by its epoch.
     marks: dict[TopicPartition, dict[LeaderEpoch, Offset]] = field(default_factory=dict)
+    # To what they may fall back, where another region took the topic over: all of them, or those up to an epoch.
+    cuts: Mapping[TopicPartition, Offset] | None = None
+    cut_in: dict[TopicPartition, LeaderEpoch] = field(default_factory=dict)
+    # Whether a record may be gone, and another one take its place, as a takeover has cut it.
+    is_cut: Callable[[TopicPartition, Offset, bytes], bool] = lambda partition, offset, value: False
     committed: dict[tuple[str, TopicPartition], Offset] = field(default_factory=dict)
     is_linked: bool = False  # a link moves its groups while they have no members here
     tried: dict[tuple[str, TopicPartition], Offset] = field(default_factory=dict)  # to commit
@@ -77,6 +82,11 @@ class RegionStatements:
         """Everything below has been read, or was not there."""
         self.reached[who, partition] = max(offset, self.reached.get((who, partition), 0))
 
+    def begins_again(self, who: str, partition: TopicPartition) -> None:
+        """A reader has dropped what it had."""
+        self.tables.pop((who, partition), None)
+        self.reached.pop((who, partition), None)
+
     def was_read(self, partition: TopicPartition, offset: Offset, value: bytes) -> None:
         place = self.place(partition, offset)
         self.read[place] = value
@@ -85,7 +95,11 @@ class RegionStatements:
     def _know(self, place: Place, value: bytes, how: str) -> None:
         """Whichever replica told it, and whenever, it is the same."""
         before = self.known.setdefault(place, value)
-        if before != value and not self.rewrites:
+        if before == value or self.rewrites:
+            return
+        if any(self.is_cut(place.partition, place.offset, each) for each in (before, value)):
+            self.known[place] = value
+        else:
             told = f"{place.partition}@{place.offset}: known as {before[:40]!r}, {how} as {value[:40]!r}"
             self.contradicts("P2", told)
 
@@ -122,24 +136,51 @@ class RegionStatements:
             told = f"{partition} was led by {before} and by {node} in leader epoch {epoch}"
             self.contradicts("one leader", told)
 
-    def mark_of(self, partition: TopicPartition, epoch: LeaderEpoch) -> Offset:
+    def mark_of(
+        self, partition: TopicPartition, epoch: LeaderEpoch
+    ) -> Mapping[LeaderEpoch, Offset]:
         """The high watermark that the leader of this epoch has told until now."""
-        return self.marks.get(partition, {}).get(epoch, 0)
+        return {epoch: self.marks.get(partition, {}).get(epoch, 0)}
 
-    def mark_before(self, partition: TopicPartition, epoch: LeaderEpoch) -> Offset:
+    def marks_before(
+        self, partition: TopicPartition, epoch: LeaderEpoch
+    ) -> Mapping[LeaderEpoch, Offset]:
         """The same of all leaders up to this epoch."""
         marks = self.marks.get(partition, {})
-        return max((mark for led, mark in marks.items() if led <= epoch), default=0)
+        return {led: mark for led, mark in marks.items() if led <= epoch}
 
     def told_mark(
-        self, partition: TopicPartition, epoch: LeaderEpoch, mark: Offset, before: Offset
+        self,
+        partition: TopicPartition,
+        epoch: LeaderEpoch,
+        mark: Offset,
+        before: Mapping[LeaderEpoch, Offset],
     ) -> None:
         """By a leader that was asked when `before` had been told."""
-        if mark < before:
-            told = f"{partition}: high watermark {mark} in leader epoch {epoch}, after {before}"
+        stays = (self._stays(partition, *each) for each in before.items())
+        if mark < (known := max(stays, default=0)):
+            told = f"{partition}: high watermark {mark} in leader epoch {epoch}, after {known}"
             self.contradicts("high watermark", told)
         marks = self.marks.setdefault(partition, {})
         marks[epoch] = max(mark, marks.get(epoch, 0))
+
+    def _stays(self, partition: TopicPartition, led: LeaderEpoch, mark: Offset) -> Offset:
+        """What is still known of a high watermark that the leader of `led` has told.
+
+        A leader cuts its log just before its leader epoch ends, so that falls back within the last of those, too.
+        """
+        if self.cuts is None or led > self.cut_in.get(partition, led):
+            return mark
+        return min(mark, self.cuts.get(partition, 0))
+
+    def was_taken_over(self, cuts: Mapping[TopicPartition, Offset]) -> None:
+        """From now on the region may be restored."""
+        self.cuts, self.cut_in = cuts, {}
+
+    def is_restored(self, partition: TopicPartition, epoch: LeaderEpoch) -> None:
+        """Every log has been cut, in this leader epoch or before."""
+        if self.cuts is not None:
+            self.cut_in.setdefault(partition, epoch)
 
     # --- groups ---
 

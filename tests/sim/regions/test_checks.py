@@ -217,15 +217,47 @@ def test_two_nodes_that_answer_as_leaders_of_one_epoch_are_found(scene: Scene) -
 
 
 def test_a_high_watermark_that_goes_back_is_found(scene: Scene) -> None:
-    scene.statements.told_mark(PARTITION, 4, 10, before=0)
-    assert scene.statements.mark_before(PARTITION, 5) == 10
-    scene.statements.told_mark(PARTITION, 5, 9, before=10)
+    scene.statements.told_mark(PARTITION, 4, 10, before={})
+    assert scene.statements.marks_before(PARTITION, 5) == {4: 10}
+    scene.statements.told_mark(PARTITION, 5, 9, before={4: 10})
+    assert scene.verdict() == "high watermark"
+
+
+def test_a_high_watermark_goes_back_to_where_another_region_took_the_topic_over(
+    scene: Scene,
+) -> None:
+    statements = scene.statements
+    statements.told_mark(PARTITION, 4, 10, before={})
+    statements.was_taken_over({PARTITION: 7})
+    statements.told_mark(PARTITION, 5, 7, statements.marks_before(PARTITION, 5))
+    assert scene.verdict() == ""
+    statements.told_mark(PARTITION, 6, 6, statements.marks_before(PARTITION, 6))
+    assert scene.verdict() == "high watermark"
+
+
+def test_it_goes_back_once(scene: Scene) -> None:
+    statements = scene.statements
+    statements.told_mark(PARTITION, 4, 10, before={})
+    statements.was_taken_over({PARTITION: 7})
+    statements.is_restored(PARTITION, 5)
+    statements.told_mark(PARTITION, 6, 9, statements.marks_before(PARTITION, 6))
+    assert scene.verdict() == ""
+    statements.told_mark(PARTITION, 7, 8, statements.marks_before(PARTITION, 7))
+    assert scene.verdict() == "high watermark"
+
+
+def test_within_a_leader_epoch_that_began_later_it_does_not(scene: Scene) -> None:
+    statements = scene.statements
+    statements.was_taken_over({PARTITION: 7})
+    statements.is_restored(PARTITION, 5)
+    statements.told_mark(PARTITION, 6, 10, before={})
+    statements.told_mark(PARTITION, 6, 9, statements.mark_of(PARTITION, 6))
     assert scene.verdict() == "high watermark"
 
 
 def test_a_leader_of_an_earlier_epoch_may_know_less(scene: Scene) -> None:
-    scene.statements.told_mark(PARTITION, 5, 10, before=0)
-    before = scene.statements.mark_before(PARTITION, 4)
+    scene.statements.told_mark(PARTITION, 5, 10, before={})
+    before = scene.statements.marks_before(PARTITION, 4)
     scene.statements.told_mark(PARTITION, 4, 9, before)
     assert scene.verdict() == ""
 
