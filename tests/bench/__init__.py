@@ -18,6 +18,7 @@
 | `work`, `crossing`, `region` | the measures, one function each: of a one-node region, of a link, of three nodes |
 | `scale`, `mirrors` | figures that grow with the number of partitions: of a region, of two that are linked |
 | `wan` | a link through a proxy that delays |
+| `processors` | processes that have one processor alone |
 | `writable`, `traffic` | which partitions take records; bytes between two groups of processes |
 | `gap` | a librdkafka producer that goes on while its leader is taken away |
 | `compaction` | a topic compacted: `python -m tests.bench.compaction`, on its own |

@@ -101,7 +101,7 @@ def _options() -> argparse.Namespace:
         metavar="MS",
         choices=work.ROUND_TRIPS_MS,
         default=work.ROUND_TRIPS_MS,
-        help="of `wan` and `wan-line`: some of 0, 20, 80 and 200",
+        help="of `wan`, `wan-line` and `wan-core`: some of 0, 20, 80 and 200",
     )
     parser.add_argument("--out", type=Path, default=Path("build/bench"), metavar="DIR")
     parser.add_argument("--no-peer", action="store_true", help="ours alone")

@@ -2,7 +2,9 @@
 
 Figures are taken at round trips of 0, 20, 80 and 200 ms (`..._0ms` and so on). The proxy, `tests.process.delay_proxy`,
 is a process of its own on the same processors, so its rate and the link's depend on how many there are. `wan` lets
-pass what comes; in `wan-line` all connections share a line of 2 Gbit/s, which leaves the processors idle in between.
+pass what comes; in `wan-line` all connections share a line of 2 Gbit/s, which leaves the processors idle in between. In
+`wan-core` both regions share one processor, without the proxy as well, and the proxy has another one: so it shows what
+the distance costs, and not what the proxy takes from the regions.
 
 - `local_mb_per_s`: 2 GB in 12 partitions without the proxy, from the first record that arrives to the last
 - `mb_per_s`: the same through the proxy; `proxy_mb_per_s` is what one TCP connection gets through it, both ends idle
@@ -29,10 +31,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from tests.bench import crossing
+from tests.bench import crossing, processors
 from tests.bench.client import Figures
 from tests.bench.processes import Meter
-from tests.bench.systems import Linked
+from tests.bench.systems import DESTINATION, SOURCE, Linked
 from tests.bench.work import Size
 
 LINE_BYTES_PER_SECOND = 250_000_000
@@ -58,10 +60,11 @@ class Proxy(NamedTuple):
 
 
 class Distance(NamedTuple):
-    """What the proxy puts between the regions; 0 bytes a second: it limits nothing."""
+    """What the proxy puts between the regions; 0 bytes a second: it limits nothing. `processor`: that it has alone."""
 
     round_trip_ms: float
     bytes_per_second: int = 0
+    processor: int | None = None
 
 
 def wan(system: Wide, size: Size) -> Figures:
@@ -86,6 +89,21 @@ def wan_line(system: Wide, size: Size) -> Figures:
         figures |= _named(
             _in_bulk(system, much, distance, figures["local_mb_per_s"]), round_trip_ms
         )
+    return figures
+
+
+def wan_core(system: Wide, size: Size) -> Figures:
+    """In bulk alone: `of_processors` would say nothing, as one of them is the proxy's."""
+    much = replace(size, large_batches=size.wide_batches)
+    regions_on, proxy_on = processors.pair()
+    pids = [pid for name in (SOURCE, DESTINATION) for pid in system.region(name).pids]
+    with processors.confined(pids, regions_on):
+        figures = _local(system, much)
+        for round_trip_ms in size.round_trips_ms:
+            distance = Distance(round_trip_ms, processor=proxy_on)
+            found = _in_bulk(system, much, distance, figures["local_mb_per_s"])
+            del found["processors_mb_per_s"], found["of_processors"]
+            figures |= _named(found, round_trip_ms)
     return figures
 
 
@@ -142,6 +160,8 @@ def _proxy(target: str, distance: Distance, port: int = 0) -> Iterator[Proxy]:
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdin and process.stdout
+        if distance.processor is not None:
+            processors.confine(process.pid, distance.processor)
         try:
             yield Proxy(process.pid, int(process.stdout.readline()))
         finally:
