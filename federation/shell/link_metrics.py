@@ -13,6 +13,7 @@ from brokers.ids import Instant
 from brokers.region import MirrorPartitionStatus
 from brokers.telemetry.exposition import family, labelled
 from federation.shell.orphan_files import OrphanFiles
+from linker.administration.registry import worse_half
 from linker.administration.status import shown_state
 from linker.control.cluster_link import ClusterLink
 from linker.control.source_link import SourceLink
@@ -73,7 +74,7 @@ class LinkMetrics:
                 own,
                 labelled(
                     mode=str(link.config.value("link.mode")).lower(),
-                    state=link.state.value.lower(),
+                    state=worse_half(link, self._linker.source_links.get(name)).state.value.lower(),
                     link_name=name,
                 ),
             )

@@ -50,7 +50,7 @@ class LinkAdministration:
 
     def listing(self) -> Links:
         links: dict[str, AnyLink] = {**self._registry.source_links, **self._registry.links}
-        return Links(tuple(status.describe_any_link(links[name]) for name in sorted(links)))
+        return Links(tuple(self._shown(links[name]) for name in sorted(links)))
 
     def describe(self, name: str, respond: Respond, now: Instant) -> Effects:
         """The lag of its mirrors as their leaders know it, too."""
@@ -69,7 +69,10 @@ class LinkAdministration:
         if link.config.is_source or link.config.is_bidirectional:
             destination = name_of(link.record.source_cluster_id, link.name)
             waits = self._registry.startup_wait.wait_ms(destination, now)
-        return replace(status.describe_any_link(link), writes_wait_ms=waits)
+        return replace(self._shown(link), writes_wait_ms=waits)
+
+    def _shown(self, link: AnyLink) -> LinkDescription:
+        return status.describe_any_link(self._registry, link)
 
     def configs(self, name: str) -> Configs:
         return Configs(tuple(find_any_link(self._registry, name).config.effective()))
@@ -137,9 +140,9 @@ class LinkAdministration:
         link = self._registry.links.get(name)
         if link is None or link.config.is_dialed:
             found = find_any_link(self._registry, name)
-            shown = replace(status.describe_any_link(found), secret=secret)
+            shown = replace(self._shown(found), secret=secret)
             return effects + respond(shown, now)
-        return effects + link.when_tried(lambda at: respond(status.describe_link(link), at), now)
+        return effects + link.when_tried(lambda at: respond(self._shown(link), at), now)
 
     def delete(self, command: DeleteLink, respond: Respond, now: Instant) -> Effects:
         if isinstance(find_any_link(self._registry, command.name), SourceLink):
@@ -259,7 +262,7 @@ class LinkAdministration:
                 hint="give none to that end, and what it showed to the end that dials",
             )
         if command.validate_only:
-            return respond(status.describe_any_link(link), now)
+            return respond(self._shown(link), now)
         item = DocumentChange(
             kind=LINK_KIND, name=link.name, body=record.encode(), expected_version=link.version
         )
@@ -272,7 +275,7 @@ class LinkAdministration:
         if isinstance(result, Refusal):
             return respond(undecided(result, f"link {name} was not changed"), now)
         effects = self._registry.follow_links(now)
-        shown = status.describe_any_link(find_any_link(self._registry, name))
+        shown = self._shown(find_any_link(self._registry, name))
         return effects + respond(replace(shown, secret=secret), now)
 
     def _on_altered(

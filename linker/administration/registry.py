@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
@@ -16,7 +16,7 @@ from linker.control.source_destinations import SourceDestinations
 from linker.control.source_holds import SourceHolds
 from linker.control.source_link import SourceLink
 from linker.control.startup_wait import StartupWait
-from linker.errors import LinkRefusal
+from linker.errors import LinkError, LinkRefusal
 from linker.joint_proposals import UNKNOWN_OUTCOMES
 from linker.protocol_versions import REVERSES_FROM
 from linker.records.link_state import LinkRecord, LinkState
@@ -49,6 +49,25 @@ def sorted_links(registry: Registry) -> list[ClusterLink]:
 
 
 AnyLink: TypeAlias = ClusterLink | SourceLink
+_WORSE: Final = (  # each than those before it
+    LinkState.ACTIVE,
+    LinkState.UNKNOWN,
+    LinkState.PAUSED,
+    LinkState.UNAVAILABLE,
+    LinkState.FAILED,
+)
+
+
+def worse_half(link: AnyLink, dialing: SourceLink | None) -> AnyLink:
+    """The half of a link whose state is the link's. `dialing` is the one that dials for the other region's mirrors,
+    where this region dials for both directions (`link.mode` BIDIRECTIONAL): each half has streams of its own."""
+    halves: list[AnyLink] = [link] if dialing is None else [link, dialing]
+    return max(halves, key=_badness)
+
+
+def _badness(half: AnyLink) -> tuple[int, bool]:
+    """A half that is ACTIVE may have an error, before enough checks have failed."""
+    return _WORSE.index(half.state), half.error is not LinkError.NO_ERROR
 
 
 def find_any_link(registry: Registry, name: str) -> AnyLink:

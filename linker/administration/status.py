@@ -4,7 +4,7 @@ from collections import Counter
 
 from brokers.ids import Instant, TopicPartition
 from brokers.region import MirrorPartitionStatus
-from linker.administration.registry import AnyLink
+from linker.administration.registry import AnyLink, Registry, worse_half
 from linker.administration.transitions import transition_of
 from linker.answers import (
     LinkDescription,
@@ -53,11 +53,15 @@ def describe_source_link(link: SourceLink) -> LinkDescription:
     )
 
 
-def describe_any_link(link: AnyLink) -> LinkDescription:
-    return describe_link(link) if isinstance(link, ClusterLink) else describe_source_link(link)
+def describe_any_link(registry: Registry, link: AnyLink) -> LinkDescription:
+    if isinstance(link, ClusterLink):
+        return describe_link(link, registry.source_links.get(link.name))
+    return describe_source_link(link)
 
 
-def describe_link(link: ClusterLink) -> LinkDescription:
+def describe_link(link: ClusterLink, dialing: SourceLink | None) -> LinkDescription:
+    """Its state is that of its worse half; mirrors and tasks are those of this region."""
+    half = worse_half(link, dialing)
     shown = [shown_state(link, mirror) for mirror in link.mirrors.values()]
     counts = Counter(CATEGORIES[state].value for state in shown)
     return LinkDescription(
@@ -65,9 +69,9 @@ def describe_link(link: ClusterLink) -> LinkDescription:
         link_id=link.record.link_id,
         source_cluster_id=link.record.source_cluster_id,
         mode=str(link.config.value("link.mode")),
-        state=link.state.value,
-        error=link.error.value,
-        because=link.because,
+        state=half.state.value,
+        error=half.error.value,
+        because=half.because,
         topics=tuple(sorted(link.mirrors)),
         category_counts={category.value: counts[category.value] for category in Category},
         tasks=(
@@ -77,7 +81,7 @@ def describe_link(link: ClusterLink) -> LinkDescription:
             _hold_task(link),
         ),
         created_at=link.record.created_at,
-        hint=LINK_HINTS[link.error],
+        hint=LINK_HINTS[half.error],
     )
 
 

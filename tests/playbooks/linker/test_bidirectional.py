@@ -94,6 +94,39 @@ def test_an_end_that_is_dialed_accepts_nobody_without_its_secret_and_a_new_one_i
     world.run_until(lambda: described(world.destination).state == "ACTIVE")
 
 
+def with_another_secret() -> tuple[World, str]:
+    """Of the end that dials for both directions, than the other one takes; the latter."""
+    world = World().start()
+    link_from_one_end(world)
+    ends = (world.source, world.destination)
+    world.run_until(lambda: all(described(each).state == "ACTIVE" for each in ends))
+    fresh = world.destination.ask(SetLinkSecret(LINK)).secret
+    world.cut()
+    world.run_until(lambda: described(world.source).state == "FAILED")
+    return world, fresh
+
+
+def test_the_end_that_dials_for_both_directions_says_that_its_secret_is_another() -> None:
+    """Its mirrors are copied all the same, over streams of their own: before, they made the link ACTIVE."""
+    world, fresh = with_another_secret()
+    found = described(world.source)
+    assert found.error == "AUTHENTICATION_ERROR"
+    assert found.because == "the secret of link both is another"
+    assert "`causeway link secret`" in found.hint
+    (listed,) = world.source.ask(ListLinks()).links
+    assert (listed.state, listed.because) == (found.state, found.because)
+    clients.create_topic(world.destination, "returns")
+    mirror(world.source, "returns")
+    clients.send(world.destination, "returns", 0, b"a")
+    world.run_until(lambda: caught_up(world, "returns"))
+    assert described(world.source).category_counts["ACTIVE"] == 1
+    world.source.ask(SetLinkSecret(LINK, fresh))
+    world.run_until(lambda: described(world.source).state == "ACTIVE")
+    assert described(world.destination).state == "ACTIVE"
+    found = described(world.source)
+    assert (found.error, found.because, found.hint) == ("NO_ERROR", "", "")
+
+
 def test_a_secret_that_is_given_later_makes_the_end_dial_for_both_directions() -> None:
     world = World().start()
     secret = create(world.destination, IS_DIALED).secret

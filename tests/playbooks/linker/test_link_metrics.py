@@ -8,6 +8,7 @@ from federation.shell.link_metrics import LinkMetrics
 from federation.shell.orphan_files import OrphanFiles
 from linker.commands import AlterLinkConfigs, ChangeMirrors
 from tests.playbooks.linker import clients
+from tests.playbooks.linker.test_bidirectional import with_another_secret
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 
 Samples = dict[str, dict[tuple[tuple[str, str], ...], float]]
@@ -135,3 +136,9 @@ def test_the_lag_of_a_leader_that_never_reached_its_source_grows_from_when_it_be
     assert "causeway_mirror_lag_records" not in found
     (said, _) = world.destination.mirror("orders").lags
     assert said.state.startswith("SOURCE_UNAVAILABLE: "), said
+
+
+def test_the_state_of_a_link_is_that_of_its_worse_half(tmp_path: Path) -> None:
+    """The source dials for both directions, with a secret that is not the destination's any more."""
+    world, _ = with_another_secret()
+    assert link_states(scraped(world.source, tmp_path)) == {"failed": 1}

@@ -163,6 +163,24 @@ def test_a_link_that_is_well_is_described_with_0(region: RegionDouble) -> None:
     assert "NO_ERROR" not in described.output
 
 
+def test_a_link_whose_secret_is_another_is_described_with_what_to_do(region: RegionDouble) -> None:
+    refused = pb.LinkDescription(
+        link_name="both",
+        link_mode="BIDIRECTIONAL",
+        link_state="FAILED",
+        link_error="AUTHENTICATION_ERROR",
+        link_error_message="the secret of link both is another",
+        hint="give the source the secret",
+        category_counts={"ACTIVE": 1},
+    )
+    region.replies["DescribeLink"] = [pb.LinkReply(link=refused)]
+    described = region.run("link", "describe", "both")
+    assert described.exit_code == 3, described.output
+    assert "FAILED" in described.output and "1 ACTIVE" in described.output
+    assert "AUTHENTICATION_ERROR: the secret of link both is another" in described.output
+    assert "Next: give the source the secret" in described.output
+
+
 def test_names_that_look_like_numbers_stay_names(region: RegionDouble) -> None:
     reply = pb.LinkReply(link=pb.LinkDescription(link_name="42", created_at_ms=7))
     region.replies["DescribeLink"] = [reply]
