@@ -269,4 +269,13 @@ TRANSITIONS: Final = {
     "destination-forgotten": Transition(
         begin_and_be_known, forget, "east", prove=reopen, check=not_known
     ),
+    "secret-of-both": Transition(
+        _Op.begin,
+        _Op.renew_secret,
+        "east",
+        is_bidirectional=True,
+        adjust=dialed_by_source,
+        prove=_Op.prove_secret,
+        check=_Op.wrong_secrets,
+    ),
 }
