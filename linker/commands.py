@@ -211,7 +211,7 @@ class ForgetDestination:
 
 @dataclass(frozen=True, slots=True)
 class RecordDiscardedOrphans:
-    """-> `Topics`, of none: for the operator log, once the broker that has these sealed tails has removed them."""
+    """-> `Topics`, of none: for the operator log, before the broker that has these sealed tails removes them."""
 
     names: tuple[str, ...]
 

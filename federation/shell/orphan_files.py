@@ -48,11 +48,14 @@ class OrphanFiles:
             reply = reply_type(error=pb.Error(code="KAFKA_STORAGE_ERROR", message=str(error)))
         return bytes(reply.SerializeToString())
 
-    def recorded(self, method: str, request: bytes, reply: bytes) -> Command | None:
-        """What the operator log gets: the tails that were discarded."""
-        if method != "DiscardOrphans" or pb.DiscardOrphansRequest.FromString(request).validate_only:
+    def recorded(self, method: str, data: bytes) -> Command | None:
+        """What the operator log gets first: the tails that this request discards. Raises DecodeError."""
+        if method != "DiscardOrphans":
             return None
-        names = tuple(each.name for each in pb.OrphansReply.FromString(reply).orphans)
+        request = pb.DiscardOrphansRequest.FromString(data)
+        if request.validate_only:
+            return None
+        names = tuple(name for name, _, _ in self._folders() if name in set(request.names))
         return RecordDiscardedOrphans(names) if names else None
 
     def list_all(self, request: Any) -> Any:

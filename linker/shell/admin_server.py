@@ -44,8 +44,9 @@ class DiskMethods(Protocol):
     def answer(self, method: str, data: bytes, /) -> bytes:
         """The reply to a request; raises DecodeError for bytes that are none."""
 
-    def recorded(self, method: str, request: bytes, reply: bytes, /) -> Command | None:
-        """The command that has the operator log tell what was changed; None where nothing was."""
+    def recorded(self, method: str, data: bytes, /) -> Command | None:
+        """The command that has the operator log tell what `answer` will change; None where it is nothing. Raises as it
+        does."""
 
 
 class AdminServer:
@@ -191,11 +192,13 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class 
 
     async def _on_disk(self, disks: DiskMethods, name: str, request: bytes, context: Any) -> bytes:
         try:
-            reply = await asyncio.to_thread(disks.answer, name, request)
-            command = disks.recorded(name, request, reply)
+            command = await asyncio.to_thread(disks.recorded, name, request)
             if command is not None:
-                await self._ask(command, address_of(context.peer()))
-            return reply
+                # First: after a crash in between nobody could tell what is gone. So it may be told twice.
+                told = await self._ask(command, address_of(context.peer()))
+                if isinstance(told, LinkRefusal):
+                    await context.abort(grpc.StatusCode.UNAVAILABLE, told.because)
+            return await asyncio.to_thread(disks.answer, name, request)
         except DecodeError as error:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
             raise

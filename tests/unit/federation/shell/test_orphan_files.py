@@ -1,10 +1,14 @@
 """The orphan stores of a broker's disks, as its administration lists, reads and removes them."""
 
+import asyncio
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import grpc
+import grpc.aio
 import pytest
 from google.protobuf.message import DecodeError
 
@@ -13,8 +17,13 @@ from brokers.events import TailSealed
 from brokers.shell.files import DiskFiles
 from brokers.storage.logs.orphans import DISCARDED_SUFFIX
 from federation.shell.orphan_files import OrphanFiles
+from linker.answers import Topics
 from linker.commands import RecordDiscardedOrphans
+from linker.errors import LinkRefusal
+from linker.events import AdminAnswered, AdminAsked
+from linker.shell.admin_server import AdminServer
 from linker.wire.v1 import admin_pb2 as pb
+from linker.wire.v1 import admin_pb2_grpc
 from tests.unit.brokers.storage.driver import TP, Driver
 
 NAME = f"{TP}/4-20.e0"
@@ -95,7 +104,9 @@ def test_a_damaged_manifest_is_said(disks: OrphanFiles, tmp_path: Path) -> None:
 def test_the_operator_log_gets_what_was_discarded_and_nothing_else(disks: OrphanFiles) -> None:
     def told(method: str, request: Any) -> Any:
         data = request.SerializeToString()
-        return disks.recorded(method, data, disks.answer(method, data))
+        recorded = disks.recorded(method, data)
+        disks.answer(method, data)
+        return recorded
 
     assert told("ListOrphans", pb.ListOrphansRequest()) is None
     names = [NAME, "no-0/1-2.e0"]
@@ -137,3 +148,41 @@ def test_a_tail_that_was_sealed_again_is_discarded_although_a_crash_left_the_for
 def test_bytes_that_are_no_request_are_refused(disks: OrphanFiles) -> None:
     with pytest.raises(DecodeError):
         disks.answer("ListOrphans", b"\xff")
+
+
+async def discarded(disks: OrphanFiles, told: Callable[[Any], Any]) -> Any:
+    """Over gRPC; `told` is what the broker's core answers to the command for the operator log."""
+
+    def feed(event: AdminAsked) -> None:
+        server.perform[AdminAnswered](AdminAnswered(event.ticket, told(event.command)))
+
+    server = AdminServer(feed, disks=disks)
+    port = server.bind("127.0.0.1:0")
+    await server.start()
+    try:
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+            stub: Any = admin_pb2_grpc.AdminStub(channel)  # type: ignore[no-untyped-call]
+            return await stub.DiscardOrphans(pb.DiscardOrphansRequest(names=[NAME]))
+    finally:
+        await server.stop()
+
+
+def test_a_tail_is_there_until_the_operator_log_has_been_told(disks: OrphanFiles) -> None:
+    """Before, a crash in between left no trace: a repeat finds nothing that it could tell of."""
+    there: list[tuple[Any, bool]] = []
+
+    def told(command: Any) -> Topics:
+        there.append((command, bool(listed(disks))))
+        return Topics(())
+
+    assert [one.name for one in asyncio.run(discarded(disks, told)).orphans] == [NAME]
+    assert there == [(RecordDiscardedOrphans((NAME,)), True)]
+    assert listed(disks) == []
+
+
+def test_a_node_that_is_starting_discards_nothing(disks: OrphanFiles) -> None:
+    """It can't tell the operator log yet."""
+    starting = LinkRefusal("NOT_CONTROLLER", "the node is still starting")
+    with pytest.raises(grpc.aio.AioRpcError, match="still starting"):
+        asyncio.run(discarded(disks, lambda _: starting))
+    assert [one.name for one in listed(disks)] == [NAME]
