@@ -202,10 +202,17 @@ class MirrorReplicators:
         running = (each for each in self.by_index.values() if each.running)
         return [effect for each in running for effect in each.progressed()]
 
-    def forget_comparisons(self) -> None:
-        """What was found in common with the source was found for something else."""
-        for replicator in self.by_index.values():
+    def forget_comparisons(self) -> Effects:
+        """What was found in common with the source was found for something else: `refresh` asks anew.
+
+        Those that run are stopped for that. A broker that reads two records at once has not seen the mirror FAILED in
+        between, and a source that has agreed is not asked again.
+        """
+        effects: Effects = []
+        for index, replicator in self.by_index.items():
+            effects += self._stop_replicator(index)
             replicator.common.forget()
+        return effects
 
     def _stop_one(self, index: int) -> Effects:
         return self._end_watch(index) + self._stop_replicator(index)

@@ -209,10 +209,11 @@ class MirrorTopic:
         changed = record.state is not self.record.state
         if not record.is_promoting or not self.record.is_promoting:
             self.replicators.forget_proofs()  # they are of another promotion
+        effects: Effects = []
         if changed and record.state is MirrorState.PENDING_SETUP_FOR_RESTORE:
-            self.replicators.forget_comparisons()
+            effects += self.replicators.forget_comparisons()
         self.record, self.version = record, version
-        effects: Effects = self.clamp.follow(record, version, now)
+        effects += self.clamp.follow(record, version, now)
         effects += self.sealing.follow(record, version, now)
         if changed:
             what = f"mirror {self.topic}"

@@ -4,16 +4,19 @@ from pathlib import Path
 
 import pytest
 
+from brokers.errors import Refusal
 from brokers.ids import TopicPartition
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from federation.audit.verdict.verdicts import Verdict
 from linker.commands import AlterLinkConfigs, ListHoles, RestoreMirrors
 from linker.errors import MirrorError
 from linker.records.hole_ledger import HoleCause
+from linker.records.mirror_record import MIRROR_KIND
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.audits import audited
 from tests.playbooks.linker.test_restore import high_watermark, orphans, state
-from tests.playbooks.linker.world import Unlucky, World, caught_up, linked
+from tests.playbooks.linker.world import Unlucky, World, caught_up, linked, submit
 
 CUT = HoleCause.DIVERGENCE_CUT
 
@@ -81,3 +84,21 @@ def test_a_mirror_goes_back_by_itself_where_its_link_says_so(when: str, tmp_path
     result = audited(world.source, world.destination, tmp_path, "orders")
     assert [(one.kind, one.from_offset) for one in result.findings] == []
     assert result.verdict is Verdict.KEPT
+
+
+def test_a_broker_that_has_not_seen_the_failure_compares_what_it_copies_anew() -> None:
+    """Another broker's partition has parted: it has stopped there, and goes on here until the restoration is read."""
+    world = World().start()
+    here = world.destination
+    clients.create_topic(world.source, "orders", 2)
+    linked(world)
+    clients.send(world.source, "orders", 0, b"a", b"b")
+    world.run_until(lambda: caught_up(world))
+    record = here.linker.links["west-east"].mirrors["orders"].record
+    anew = record.restored(MirrorState.PENDING_SETUP_FOR_RESTORE, "orders-1 parted", here.now)
+    item = DocumentChange(kind=MIRROR_KIND, name="orders", body=anew.encode())
+    assert not isinstance(submit(here, PutDocuments((item,))), Refusal)
+    clients.send(world.source, "orders", 0, b"c")
+    world.run_until(lambda: state(here) is MirrorState.ACTIVE)
+    world.run_until(lambda: caught_up(world))
+    assert orphans(here) == {}

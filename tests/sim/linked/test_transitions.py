@@ -26,6 +26,7 @@ FOUND = (
     ("reverse-taken-back", 17, Crash(49, Victim.ACTOR, Manner.POWER)),
     ("hole-accepted", 17, Crash(59, Victim.ACTOR, Manner.MIDWAY)),
     ("reverse-and-return", 3, Crash(350, Victim.ACTOR, Manner.STILL)),
+    ("cut-back", 17, Crash(33, Victim.ACTOR, Manner.KILL)),
 )
 ROLES = [each for each in Victim if each is not Victim.ACTOR]
 
