@@ -1,6 +1,7 @@
 """`python -m tests.sim [--region | --linked | --restore | --reverse] --seed N [--count N] [--trace]`: runs seeds.
 
-`--compacted` with one of these, with `--restore-latest` or `--rounds`: of compacted topics, keys and deletion markers.
+`--compacted` with one of these, with `--restore-latest`, `--rounds` or `--fan-in`: of compacted topics, keys and
+deletion markers.
 
 `--restore-latest` is `--restore` with mirrors that begin at "latest"; `--hold` has a source with retention, which
 a link holds.
@@ -59,6 +60,7 @@ COMPACTED: Final = (
     "--restore-latest ",
     "--reverse ",
     "--rounds ",
+    "--fan-in ",
 )
 
 

@@ -34,12 +34,37 @@ def written_in(batch: Batch) -> Iterator[tuple[Offset, Written]]:
 
 
 class History:
-    """Of one region. `beside`: those of other regions, for what was removed before it was copied from there."""
+    """Of one region, and what it knows of others: what was removed before it was copied from there."""
 
     def __init__(self) -> None:
         self._records: dict[TopicPartition, dict[tuple[LeaderEpoch, Offset], Written]] = {}
         self._batches: dict[TopicPartition, dict[tuple[LeaderEpoch, Offset], Appended]] = {}
-        self.beside: tuple[History, ...] = ()
+        # By its own topics: who else has the records of each, and what it is called there.
+        self._beside: dict[str, list[tuple[History, str]]] = {}
+        self._offsets: dict[tuple[TopicPartition, bytes | None], set[Offset]] = {}  # of keys
+
+    def is_copied(self, topic: str, other: "History", there: str) -> None:
+        """A topic has records of another region's."""
+        self._beside.setdefault(topic, []).append((other, there))
+
+    def everywhere(self, partition: TopicPartition) -> "Iterator[tuple[History, TopicPartition]]":
+        """Itself first, and the others that have the same records, by their names of the partition."""
+        yield self, partition
+        for history, topic in self._beside.get(partition.topic, ()):
+            yield history, partition._replace(topic=topic)
+
+    def written_at(
+        self, partition: TopicPartition, offset: Offset, epochs: Iterable[LeaderEpoch]
+    ) -> Iterator[Written]:
+        """What was written here at an offset in any of these leader epochs."""
+        records = self._records.get(partition, {})
+        for epoch in epochs:
+            if (found := records.get((epoch, offset))) is not None:
+                yield found
+
+    def replaces(self, partition: TopicPartition, record: Written, span: range) -> bool:
+        """Whether a record of the same key was written here at one of these offsets."""
+        return any(at in span for at in self._offsets.get((partition, record.key), ()))
 
     def deletes(self, partition: TopicPartition, key: bytes, offset: Offset) -> bool:
         """Whether a deletion marker of a key was written here, at this offset or later."""
@@ -59,6 +84,7 @@ class History:
         appended = Appended(batch.next_offset, batch.producer_id)
         batches.setdefault((batch.leader_epoch, batch.base_offset), appended)
         for offset, record in written_in(batch):
+            self._offsets.setdefault((partition, record.key), set()).add(offset)
             before = records.setdefault((batch.leader_epoch, offset), record)
             if before != record:
                 place = f"{partition}@{offset} in leader epoch {batch.leader_epoch}"
@@ -77,23 +103,22 @@ class History:
         self, partition: TopicPartition, epoch: LeaderEpoch, offset: Offset, value: bytes
     ) -> bool:
         """Whether a record was written in another region, too."""
-        found = (
-            history._records.get(partition, {}).get((epoch, offset)) for history in self.beside
+        return any(
+            record.value == value
+            for history, at in self.everywhere(partition)
+            if history is not self
+            for record in history.written_at(at, offset, (epoch,))
         )
-        return any(record is not None and record.value == value for record in found)
 
     def _find(
         self, partition: TopicPartition, epoch: LeaderEpoch, offset: Offset
     ) -> Written | None:
-        for history in self._all(partition):
-            found = history._records.get(partition, {}).get((epoch, offset))
-            if found is not None:
-                return found
-        return None
-
-    def _all(self, partition: TopicPartition) -> "tuple[History, ...]":
-        """Its own first. Internal topics of two regions have nothing in common."""
-        return (self,) if partition.topic.startswith("__") else (self, *self.beside)
+        found = (
+            record
+            for history, at in self.everywhere(partition)
+            for record in history.written_at(at, offset, (epoch,))
+        )
+        return next(found, None)
 
     def truth(self, partition: TopicPartition, logs: Iterable[Iterable[Batch]]) -> "Truth":
         """What counts of all that was written, by the logs of a partition's replicas."""
@@ -107,11 +132,11 @@ class History:
         lineage = Lineage(starts)
         records: dict[Offset, Written] = {}
         last: dict[ProducerId, Offset] = {}
-        for history in reversed(self._all(partition)):  # its own records count
-            for (epoch, offset), record in history._records.get(partition, {}).items():
+        for history, at in reversed(list(self.everywhere(partition))):  # its own records count
+            for (epoch, offset), record in history._records.get(at, {}).items():
                 if offset < end and lineage.epoch_at(offset) == epoch:
                     records[offset] = record
-            for (epoch, base), appended in history._batches.get(partition, {}).items():
+            for (epoch, base), appended in history._batches.get(at, {}).items():
                 is_there = base < end and lineage.epoch_at(base) == epoch
                 if is_there and appended.producer_id >= 0:
                     known = last.get(appended.producer_id, -1)

@@ -11,6 +11,7 @@ from functools import partial
 
 from brokers.ids import BrokerId, TopicPartition
 from tests.sim.evidence import LOG_STARTS, Batch, folder_of, log_starts, parse
+from tests.sim.linked.compacted_gaps import CompactedGaps
 from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.gaps import Gaps
 from tests.sim.linked.known_offsets import KnownOffsets
@@ -35,8 +36,8 @@ class EventChecks:
         self._region = region
         self._reads = Reads(region, known[region.region])
         self._removals = Removals(region)
-        # Compaction leaves gaps.
-        self._gaps = Gaps(region, known) if region.evidence.history is None else None
+        kind = Gaps if region.evidence.history is None else CompactedGaps
+        self._gaps = kind(region, known)
         self._repeats = Repeats(lambda number: region.node(number).disk)
         region.on_batch = self._written
         region.statements.on_batch_read = self._read
@@ -47,8 +48,7 @@ class EventChecks:
     def _written(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
         self._raise("P3", self._reads.written(number, partition, batch))
         self._raise("P10", self._repeats.written(number, partition, batch))
-        if self._gaps is not None:
-            self._raise("P8", self._gaps.written(number, partition, batch))
+        self._raise("P8", self._gaps.written(number, partition, batch))
 
     def _read(self, partition: TopicPartition, batch: Batch) -> None:
         self._raise("P3", self._reads.read(partition, batch))
@@ -58,15 +58,14 @@ class EventChecks:
         if partition is None or partition.topic.startswith("__"):
             return
         self._repeats.forget(number, partition)
-        if self._gaps is not None:
-            self._gaps.forget(number, partition)
+        self._gaps.forget(number, partition)
         disk = self._region.node(number).disk
         start, is_folder = log_starts(disk).get(partition, 0), not disk.exists(str(partition))
         removal = Removal(number, partition, start, is_folder)
         self._raise("P5", self._removals.removed(removal, parse(data)))
 
     def _replaced(self, number: BrokerId, path: str) -> None:
-        if path == LOG_STARTS and self._gaps is not None:
+        if path == LOG_STARTS:
             self._raise("P8", self._gaps.started(number))
 
     def _raise(self, promise: str, findings: Iterator[str]) -> None:

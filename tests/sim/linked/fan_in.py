@@ -21,6 +21,7 @@ from tests.sim.regions.cluster import MakeNode
 from tests.sim.regions.members import GroupMember
 from tests.sim.regions.producers import ALL, Producer
 from tests.sim.regions.statements import RegionStatements
+from tests.sim.regions.table_members import TableMember
 
 FROM_NORTH = "north-to-east"
 
@@ -43,6 +44,10 @@ class NorthMember(GroupMember):
     def __init__(self, region: Region, name: str) -> None:
         super().__init__(region, name)
         self._rng = region.world.rng(f"{name} in {region.region}")
+
+
+class NorthTableMember(NorthMember, TableMember):
+    """The same, where topics are compacted."""
 
 
 class FanInRun(LinkedRun):
@@ -96,6 +101,7 @@ class FanInRun(LinkedRun):
 
     def _operator_of(self, link: str, ends: Ends) -> LinkOperator:
         east = self.federation.destination
+        east.has_records_of(ends.topic, ends.source)
         if ends.names is not SAME:
             east.prefixed[ends.topic] = Mirrored(ends.source, ends.names)
             ends.source.statements.on_trim = _trims_of(east.statements, ends.names)
@@ -115,7 +121,8 @@ class FanInRun(LinkedRun):
         assert north is not None
         idempotent = self.world.rng("clients in north").random() < 0.7
         self.producers.append(Producer(north, "producer1", idempotent=idempotent, acks=ALL))
-        self.members += [NorthMember(north, each.name) for each in list(self.members)]
+        kind = NorthMember if north.scenario.compaction is None else NorthTableMember
+        self.members += [kind(north, each.name) for each in list(self.members)]
 
     @property
     def _source_admins(self) -> list[Admin]:

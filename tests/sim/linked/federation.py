@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
+from itertools import permutations
 
 from brokers.ids import OFFSET_MAX, OFFSETS_TOPIC, BrokerId, Offset, TopicPartition
 from brokers.metadata.image.image import Image
@@ -84,7 +85,7 @@ class Region(Cluster):
         if (partition := folder_of(path)) is None:
             return
         for batch in parse(data):
-            if partition.topic == TOPIC and self.evidence.history is not None:
+            if partition.topic in self.topics and self.evidence.history is not None:
                 self._check_compacted(number, partition, batch)
             self.evidence.hear(number, partition, batch)
             if partition.topic == OFFSETS_TOPIC:
@@ -120,6 +121,11 @@ class Region(Cluster):
             self.is_mirror = False
         else:
             self.prefixed[topic].is_mirror = False
+
+    def has_records_of(self, topic: str, other: "Region") -> None:
+        """Its topic has what is written to the one of all clients in another region."""
+        if self.evidence.history is not None and other.evidence.history is not None:
+            self.evidence.history.is_copied(topic, other.evidence.history, TOPIC)
 
     def names_from(self, source: "Region") -> Names:
         """Of what it mirrors of that region."""
@@ -352,11 +358,9 @@ class LinkedFederation:
         if self.third is not None and topology is not Topology.FAN_IN:
             is_chain = topology is Topology.CHAIN
             self.third.source = self.destination if is_chain else self.source
-        histories = [each.evidence.history for each in self.regions]
-        for region in self.regions:
-            if region.evidence.history is not None:
-                others = (each for each in histories if each is not region.evidence.history)
-                region.evidence.history.beside = tuple(filter(None, others))
+        if topology is not Topology.FAN_IN:
+            for region, other in permutations(self.regions, 2):
+                region.has_records_of(TOPIC, other)
         self.first = Ends(world, self.source, self.destination, source_dials)
         self._join()
 

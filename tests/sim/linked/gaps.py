@@ -70,11 +70,15 @@ class Gaps:
         if start > self._reached.get(partition, 0):
             skipped = f"[{self._reached.get(partition, 0)}, {start})"
             yield f"n{number} skips {skipped} of {partition}, which is not in the ledger"
-        if start > self._may_begin_at(partition):
+        if self._leaves_out(partition, self._may_begin_at(partition), start):
             yield (
                 f"n{number} has {partition} begin at {start}, its source at"
                 f" {self._of_source(partition)}"
             )
+
+    def _leaves_out(self, partition: TopicPartition, start: Offset, end: Offset) -> bool:
+        """Whether anything is missing in a mirror that begins at `end` and not at `start`."""
+        return start < end
 
     def _may_begin_at(self, partition: TopicPartition) -> Offset:
         chosen = [each.next_offset for each in self._holes(partition) if each.is_chosen]

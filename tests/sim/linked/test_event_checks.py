@@ -24,8 +24,8 @@ PRODUCER = 999
 class Scene:
     """`west` and its mirror `east`, just now: no time passes any more."""
 
-    def __init__(self) -> None:
-        run = TransitionRun("create", seed=SEED)
+    def __init__(self, transition: str = "create") -> None:
+        run = TransitionRun(transition, seed=SEED)
         run.perform()
         run._pass(3_000)
         self.west, self.east = run.federation.first.regions
@@ -43,12 +43,14 @@ class Scene:
         disk, path = region.node(number).disk, self.path(region, number)
         disk.append(path, [each.data for each in written])
 
-    def next_batch(self, *, skips: int = 0, epoch: int = 0, sequence: int = -1) -> Batch:
+    def next_batch(
+        self, *, skips: int = 0, epoch: int = 0, sequence: int = -1, key: bytes | None = None
+    ) -> Batch:
         """Of one record, behind the log of `one` in `west`."""
         last = self.log(self.west, self.one)[-1]
         producer = (PRODUCER, 0) if sequence >= 0 else (-1, -1)
         data = build_batch(
-            [NewRecord(key=None, value=b"hand:0.0:")],
+            [NewRecord(key=key, value=b"hand:0.0:")],
             timestamp=START,
             base_offset=last.next_offset + skips,
             leader_epoch=last.leader_epoch + epoch,
@@ -276,6 +278,66 @@ def test_nor_above_its_own_end(scene: Scene) -> None:
 def test_it_begins_where_somebody_has_deleted_what_was_below(scene: Scene) -> None:
     scene.east.statements.tries_trim(PARTITION, 1)
     assert not finding(lambda: scene.start_at(scene.east, scene.east.brokers[0], 1))
+
+
+# --- P8 of compacted logs ---
+
+
+@pytest.fixture(scope="module")
+def compacted() -> Scene:
+    return Scene("failover-compacted")
+
+
+def rewritten(scene: Scene, left_out: Batch) -> str:
+    """The last segment of a replica is copied anew, but for one batch."""
+    number = scene.other
+    disk, path = scene.west.node(number).disk, scene.path(scene.west, number)
+    lost = list(parse(bytes(disk.read(path, 0, disk.size(path)))))
+    disk.truncate(path, 0)
+    told = [
+        finding(partial(scene.write, scene.west, number, each)) for each in lost if each != left_out
+    ]
+    disk.truncate(path, 0)
+    scene.write(scene.west, number, *lost)
+    return "".join(told)
+
+
+def tail(scene: Scene) -> list[Batch]:
+    """The last segment of that replica."""
+    disk, path = scene.west.node(scene.other).disk, scene.path(scene.west, scene.other)
+    return list(parse(bytes(disk.read(path, 0, disk.size(path)))))
+
+
+def is_replaced(batch: Batch, later: list[Batch]) -> bool:
+    keys = {record.key for each in later for record in each.records()}
+    return all(record.key in keys for record in batch.records())
+
+
+def test_what_a_later_record_has_replaced_need_not_be_copied(compacted: Scene) -> None:
+    written = tail(compacted)
+    replaced = [each for each in written if is_replaced(each, written[written.index(each) + 1 :])]
+    assert replaced
+    for each in replaced:
+        assert not rewritten(compacted, each)
+
+
+def test_what_nothing_has_replaced_must_be(compacted: Scene) -> None:
+    written = tail(compacted)
+    latest = [
+        each for each in written[:-1] if not is_replaced(each, written[written.index(each) + 1 :])
+    ]
+    assert latest
+    for each in latest:
+        told = rewritten(compacted, each)
+        assert told.startswith("P8 in west") and "the last one of its key" in told
+
+
+def test_so_must_what_is_replaced_by_what_is_not_committed(compacted: Scene) -> None:
+    first = compacted.next_batch(key=b"hand")
+    compacted.write(compacted.west, compacted.one, first)
+    later = compacted.next_batch(key=b"hand")
+    told = finding(lambda: compacted.write(compacted.west, compacted.other, later))
+    assert told.startswith("P8 in west") and "the last one of its key" in told
 
 
 # --- P10 ---

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from tests.sim.linked.fan_in import FanInRun
+from tests.sim.linked.scenario import compacting_everywhere
 from tests.sim.seeds import check_all
 
 
@@ -14,6 +15,16 @@ def check(seeds: Iterable[int]) -> None:
 
 def test_topics_of_one_name_are_mirrored_apart() -> None:
     check((1, 2, 3, 6))
+
+
+def check_compacted(seeds: Iterable[int]) -> None:
+    run = lambda seed: FanInRun(seed, adjust=compacting_everywhere(seed)).execute()  # noqa: E731
+    check_all(seeds, run, "--fan-in --compacted ")
+
+
+def test_compacted_topics_of_one_name_are_mirrored_apart() -> None:
+    """3 has one of the same name, 6 has prefixes of both, and groups."""
+    check_compacted((3, 6))
 
 
 def test_prefixes_of_topics_and_groups_and_endings_of_either_mirror_are_drawn() -> None:
@@ -36,3 +47,9 @@ def test_prefixes_of_topics_and_groups_and_endings_of_either_mirror_are_drawn() 
 @pytest.mark.parametrize("first", range(10_000, 11_000, 250))
 def test_a_thousand_regions_are_mirrored_beside_others(first: int) -> None:
     check(range(first, first + 250))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", range(10_000, 10_400, 100))
+def test_hundreds_of_regions_mirror_compacted_topics_beside_others(first: int) -> None:
+    check_compacted(range(first, first + 100))

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from tests.sim.linked import event_plants, plants, transition_plants
-from tests.sim.linked.event_plants import SHOW_ALL_OF_WHAT_CAME_BACK
+from tests.sim.linked.event_plants import SHOW_ALL_OF_WHAT_CAME_BACK, SKIP_BATCHES
 from tests.sim.linked.fan_in import FanInRun
 from tests.sim.linked.federation import MirrorBroken
 from tests.sim.linked.plants import (
@@ -127,6 +127,11 @@ def test_a_group_that_is_moved_past_what_it_has_read_is_found() -> None:
 def test_a_reader_that_sees_too_much_after_a_failback_is_found_at_once() -> None:
     told = finding(SHOW_ALL_OF_WHAT_CAME_BACK)
     assert told.startswith("P3") and " was read" in told
+
+
+def test_a_compacted_mirror_that_lacks_what_nothing_has_replaced_is_found_at_once() -> None:
+    told = finding(SKIP_BATCHES)
+    assert told.startswith("P8 in east") and "the last one of its key" in told
 
 
 def test_groups_of_one_name_in_two_sources_that_are_taken_for_one_are_found() -> None:
