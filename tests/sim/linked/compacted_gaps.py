@@ -101,11 +101,10 @@ class CompactedGaps(Gaps):
         )
 
     def _committed(self, partition: TopicPartition) -> Offset:
-        """Here, or in the region that it is copied from."""
-        self._region.look_for_restore()
-        here = self._known[self._region.region].of(partition).high_watermark
-        mirror = self._region.mirror_of(partition.topic)
-        if mirror is None:
-            return here
-        there = self._known[mirror.source.region].of(mirror.names.there(partition))
-        return max(here, there.high_watermark)
+        """Here, or in another region that has the topic: a link may turn before an operator hears of it."""
+        return max(
+            known.of(at).high_watermark
+            for history, at in self._history.everywhere(partition)
+            for known in self._known.values()
+            if known.region.evidence.history is history
+        )

@@ -22,13 +22,13 @@ class KnownOffsets:
     """Of one region, from its first event on."""
 
     def __init__(self, region: Region) -> None:
-        self._region = region
+        self.region = region
         self._known: dict[TopicPartition, Known] = {}
         for node in region.nodes.values():
             node.on_start = partial(self._learn_all, node)
 
     def of(self, partition: TopicPartition) -> Known:
-        for node in self._region.nodes.values():
+        for node in self.region.nodes.values():
             if node.life:
                 self._learn(node, partition)
         return self._known.get(partition, Known())

@@ -12,6 +12,8 @@ from linker.records.mirror_record import Cut, CutKind, CutPartition
 from tests.sim.disks import Disk
 from tests.sim.evidence import LOG_STARTS, Batch, batches, log_starts, parse
 from tests.sim.linked.federation import MirrorBroken, Region
+from tests.sim.linked.runs import Adjust
+from tests.sim.linked.scenario import compacting_everywhere
 from tests.sim.linked.transition_runs import TransitionRun
 from tests.sim.regions.cluster import TOPIC
 from tests.sim.world import START
@@ -21,13 +23,19 @@ PARTITION = TopicPartition(TOPIC, 0)
 PRODUCER = 999
 
 
+class CompactedRun(TransitionRun):
+    def _adjusted(self, seed: int) -> Adjust:
+        calmed = super()._adjusted(seed)
+        return lambda scenario: compacting_everywhere(seed)(calmed(scenario))
+
+
 class Scene:
     """`west` and its mirror `east`, just now: no time passes any more."""
 
-    def __init__(self, transition: str = "create") -> None:
-        run = TransitionRun(transition, seed=SEED)
+    def __init__(self, make_run: type[TransitionRun] = TransitionRun, *, more_ms: int = 0) -> None:
+        run = make_run("create", seed=SEED)
         run.perform()
-        run._pass(3_000)
+        run._pass(3_000 + more_ms)
         self.west, self.east = run.federation.first.regions
         self.one, self.other = self.west.brokers
 
@@ -285,7 +293,7 @@ def test_it_begins_where_somebody_has_deleted_what_was_below(scene: Scene) -> No
 
 @pytest.fixture(scope="module")
 def compacted() -> Scene:
-    return Scene("failover-compacted")
+    return Scene(CompactedRun, more_ms=3_500)
 
 
 def rewritten(scene: Scene, left_out: Batch) -> str:
