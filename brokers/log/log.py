@@ -308,10 +308,13 @@ class Log:
 
         At or above the log end only an epoch without data is removed: the leader of a later epoch may not know it, and
         this log would diverge from its log for ever. A log that lacks what the removed batches had replaced is removed
-        as a whole, and begins anew where it began; or at `offset`, if it began above that, as Kafka's does.
+        as a whole, and begins anew where it began; or at `offset`, if it began above that, as Kafka's does. So is one
+        that is cut at its start, with the deleted records below, where the next batch may begin.
         """
         if offset < self.log_end_offset:
-            begins_anew = offset < max(self.log_start_offset, self.completeness.complete_from)
+            below_start = self.segments[0].base_offset < offset == self.log_start_offset
+            complete_from = max(self.log_start_offset, self.completeness.complete_from)
+            begins_anew = below_start or offset < complete_from
             kept = max(0, min(offset, self.log_start_offset)) if begins_anew else offset
             return [self.cut(kept, begins_anew=begins_anew)]
         if self.epochs.drop_from(self.log_end_offset):

@@ -64,14 +64,19 @@ def _with_offset(because: str, agreed: Offset) -> str:
 def agreed_offset(
     mirror: EpochStarts, mirror_end: Offset, source: EpochStarts, log_end: Offset
 ) -> Offset:
-    """The end of the newest leader epoch that both know, in the log where it ends first."""
+    """The end of the newest leader epoch that both know, in the log where it ends first.
+
+    Where they know none together, the mirror's log start is not common either if the source's records of other leader
+    epochs begin below: the mirror has deleted records of its own there (DeleteRecords, retention).
+    """
     if not mirror:
         return min(mirror_end, log_end)
     ends = {epoch: _end_of(source, epoch, log_end) for epoch, _ in source}
     for epoch, _ in reversed(mirror):
         if epoch in ends:
             return min(ends[epoch], _end_of(mirror, epoch, mirror_end))
-    return min(mirror[0][1], mirror_end)
+    first, start = mirror[0]
+    return min(start, mirror_end, _end_of(source, first, log_end))
 
 
 def _end_of(history: EpochStarts, epoch: LeaderEpoch, log_end: Offset) -> Offset:

@@ -83,6 +83,21 @@ def test_a_mirror_that_is_ahead_is_a_truncated_source() -> None:
     assert verdict[:2] == (7, MirrorError.UNEXPECTED_TRUNCATION)
 
 
+@given(two_logs(), st.data())
+def test_where_a_mirror_has_deleted_what_both_had_nothing_of_the_source_is_missing(
+    logs: tuple[Log, Log], draw: Any
+) -> None:
+    """The source took the topic over: its leader epochs since then are above all of the mirror's."""
+    mirror, source = logs
+    parted = common(mirror, source)
+    source = source[:parted] + [each + 1_000 for each in source[parted:]]
+    start = draw.draw(st.integers(0, len(mirror)))
+    kept = tuple((epoch, start + offset) for epoch, offset in history(mirror[start:]))
+    agreed = compare(kept, len(mirror), history(source), log_start=0, log_end=len(source))[0]
+    if kept and parted < min(len(mirror), len(source)):
+        assert agreed == parted
+
+
 def test_a_source_at_an_older_leader_epoch_is_told_apart() -> None:
     verdict = compare(((0, 0), (4, 5)), 6, ((0, 0),), log_start=0, log_end=9)
     assert verdict[:2] == (5, MirrorError.NON_MONOTONIC_SOURCE_EPOCH)

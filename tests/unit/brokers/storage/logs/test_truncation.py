@@ -141,6 +141,18 @@ def test_a_log_that_is_cut_below_its_start_begins_anew_there(files: Files, is_em
     assert driver.read(2).next_offset == 3
 
 
+def test_of_a_log_that_is_cut_at_its_start_the_deleted_records_below_go_too(files: Files) -> None:
+    """Else nothing could begin there that lies in the middle of its source's first batch."""
+    driver = Driver(files, SEGMENTS)
+    fill(driver, 3)
+    driver.perform(driver.log.trim(3))
+    truncate(driver, 3)
+    assert (driver.log.log_start_offset, driver.log.log_end_offset) == (3, 3)
+    assert driver.log.is_empty
+    driver.start()
+    assert driver.log.is_empty
+
+
 @pytest.mark.parametrize("fuse", range(1, 9))
 def test_a_crash_meanwhile_leaves_nothing_of_it(fuse: int) -> None:
     disk = Disk(lambda path, data: None)

@@ -1,0 +1,62 @@
+"""The way back of a region that has deleted records of its own: it has them all from the one that took its place."""
+
+from brokers.ids import TopicPartition
+from linker.commands import ChangeMirrors
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.test_restore import (
+    is_restored,
+    link_back,
+    orphan_values,
+    orphans,
+    restore,
+    same_logs,
+)
+from tests.playbooks.linker.world import World, linked
+
+PARTITION = TopicPartition("orders", 0)
+
+
+def failed_over_empty() -> World:
+    """East was failed over before anything had come over: the histories have no leader epoch in common."""
+    world = World()
+    world.start()
+    clients.create_topic(world.source, "orders", 1, flush_messages="1")
+    linked(world, source_fencing_enable="false")
+    world.reachable = False
+    world.cut()
+    command = ChangeMirrors(verb="failover", link="west-east", topics=("orders",))
+    assert world.destination.ask(command).topics[0].state == "STOPPED"
+    world.reachable = True
+    return world
+
+
+def log_starts(world: World) -> list[int]:
+    states = [host.view.partition_state(PARTITION) for host in (world.source, world.destination)]
+    return [-1 if state is None else state.log_start_offset for state in states]
+
+
+def test_what_it_deleted_was_its_own_and_other_records_are_there_now() -> None:
+    world = failed_over_empty()
+    clients.send(world.source, "orders", 0, b"deleted")
+    clients.send(world.source, "orders", 0, b"orphan")
+    assert clients.delete_records(world.source, "orders", 0, 1) == 0
+    clients.send(world.destination, "orders", 0, b"a", b"b", b"c")
+    link_back(world)
+    restore(world)
+    world.run_until(lambda: is_restored(world) and same_logs(world))
+    assert log_starts(world) == [0, 0]
+    (folder,) = orphans(world.source)
+    assert b"orphan" in orphan_values(world.source, folder)
+
+
+def test_both_have_deleted_up_to_the_middle_of_a_batch() -> None:
+    world = failed_over_empty()
+    clients.send(world.source, "orders", 0, b"deleted")
+    clients.send(world.source, "orders", 0, b"orphan")
+    assert clients.delete_records(world.source, "orders", 0, 1) == 0
+    clients.send(world.destination, "orders", 0, b"a", b"b", b"c")
+    assert clients.delete_records(world.destination, "orders", 0, 1) == 0
+    link_back(world)
+    restore(world)
+    world.run_until(lambda: is_restored(world) and same_logs(world))
+    assert log_starts(world) == [1, 1]
