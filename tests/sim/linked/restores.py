@@ -7,6 +7,7 @@ So has a third region that mirrors either.
 from collections.abc import Callable
 
 from tests.sim.linked.federation import Region
+from tests.sim.linked.readers import readers_of
 from tests.sim.linked.runs import Adjust, LinkedRun
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import MakeNode
@@ -42,6 +43,7 @@ class RestoreRun(LinkedRun):
         idempotent = self.world.rng("later clients").random() < 0.7
         there = self.federation.destination
         self.successor = Producer(there, "producer1", idempotent=idempotent, acks=ALL)
+        self.readers += readers_of(self.federation.first.regions)
         if self.second is not None:
             self.second.policy = self.world.rng("policy").choice(("fail", "truncate"))
 
@@ -49,6 +51,8 @@ class RestoreRun(LinkedRun):
         """A third region that mirrors the first one follows it back: what it has beyond is sealed, too."""
         await begun
         await self.operator.end("failover")
+        assert self.operator.mirror is not None and self.operator.mirror.record.cut is not None
+        self.federation.source.fails_over(self.operator.mirror.record.cut)
         if self.second is not None:
             self.world.spawn(self.second.mend())
         self.world.spawn(self.successor.run())
