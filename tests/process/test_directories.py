@@ -3,7 +3,6 @@
 What is there one moment and not the next is a disk that was unmounted: the directory is moved away under the broker.
 """
 
-import socket
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.bench.processes import free_port
 from tests.process.asking import until
 from tests.process.ledger import Ledger, check, read_all
 from tests.process.nodes import BrokerProcess
@@ -24,7 +24,7 @@ class Trio:
 
     def __init__(self, directory: Path, settings: Mapping[str, object] | None = None) -> None:
         self.a, self.b = directory / "a", directory / "b"
-        port = _free_port()
+        port = free_port()
         self.nodes: dict[int, BrokerProcess] = {}
         for node_id in (1, 2, 3):
             place = directory / f"node-{node_id}"
@@ -102,10 +102,3 @@ def test_a_directory_that_is_gone_takes_only_its_partitions(trio: Trio, tmp_path
 
 def _wait(is_so: Callable[[], bool]) -> None:
     until(is_so, TIMEOUT_S, lambda: "it is not so")
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port

@@ -1,8 +1,6 @@
 """Several listeners for clients in a node: each client is named the addresses of the listener that it came by."""
 
-import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from brokers.wire.messages.topics import (
     CreatableTopic,
     CreateTopicsRequest,
 )
+from tests.bench.processes import free_port
 from tests.process.asking import ask, until
 from tests.process.nodes import BrokerProcess
 
@@ -34,9 +33,11 @@ NAMES = {
 
 
 def free_ports(count: int) -> list[int]:
-    with ExitStack() as held:
-        taken = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [int(each.getsockname()[1]) for each in taken]
+    """No connection that goes out meanwhile takes them."""
+    found: set[int] = set()
+    while len(found) < count:
+        found.add(free_port())
+    return [*found]
 
 
 @pytest.fixture

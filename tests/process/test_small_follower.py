@@ -1,6 +1,5 @@
 """A follower whose small disk fills: it leaves the in-sync replicas, gets no new ones, and comes back by itself."""
 
-import socket
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +9,7 @@ import pytest
 from confluent_kafka import KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.bench.processes import free_port
 from tests.process.asking import until
 from tests.process.nodes import BrokerProcess
 
@@ -34,9 +34,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def nodes(tmp_path: Path, disk: Path) -> Iterator[dict[int, BrokerProcess]]:
     """Three brokers, the first of them the controller; the second has the small disk."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    port = free_port()
     nodes: dict[int, BrokerProcess] = {}
     for node_id in (1, 2, 3):
         place = tmp_path / f"node-{node_id}"
