@@ -35,18 +35,33 @@ class OrphanSealing:
         self._record: MirrorRecord | None = None
         self._version: Offset = -1
         self._sealed: dict[int, int] = {}
+        self._ends: dict[int, Offset] = {}  # up to where
         self._sealing: set[int] = set()
         self._timer: int | None = None
 
     @property
     def sealed(self) -> Mapping[int, int]:
-        return dict(sorted(self._sealed.items()))
+        """Not those whose log has grown since: a follower may get the last records of producers after it has sealed."""
+        unfinished = {
+            index for index, point in enumerate(self._points) if self._lacks(index, point)
+        }
+        return {
+            index: size for index, size in sorted(self._sealed.items()) if index not in unfinished
+        }
+
+    def _lacks(self, index: int, point: RestorePoint) -> bool:
+        """Whether this broker has records to be cut that are not sealed."""
+        state = self._region.view.partition_state(TopicPartition(self._topic, index))
+        if state is None or _is_of_source(state, point):
+            return False
+        return state.log_end_offset > self._ends.get(index, point.offset)
 
     def follow(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
-        """Seal what is to be sealed by this record, until all of it is."""
+        """Seal what is to be sealed by this record, as long as more may come."""
         if version != self._version:
             self._record, self._version = record, version
             self._sealed.clear()
+            self._ends.clear()
             self.because = ""
         return self._seal_all(now)
 
@@ -63,9 +78,10 @@ class OrphanSealing:
     def _seal_all(self, now: Instant) -> Effects:
         effects: Effects = []
         for index, point in enumerate(self._points):
-            if index not in self._sealed and index not in self._sealing:
+            is_sealed = index in self._sealed and not self._lacks(index, point)
+            if not is_sealed and index not in self._sealing:
                 effects += self._seal(index, point)
-        if len(self._sealed) < len(self._points) and self._timer is None:
+        if self._points and self._timer is None:
             self._timer = self._region.timers.set(now + RETRY_MS, self._on_time)
         return effects
 
@@ -78,14 +94,13 @@ class OrphanSealing:
         state = self._region.view.partition_state(partition)
         if state is None or not state.online:
             return []  # no replica here, or not now
-        is_of_source = bool(state.epochs) and state.epochs[-1][0] > point.leader_epoch
-        if state.log_end_offset <= point.offset or is_of_source:
+        if not self._lacks(index, point):
             self._sealed[index] = 0
             return []
         self._sealing.add(index)
-        head = self._head(partition, point, state)
-        pieces = (_Piece(point.offset),) if head is None else (head, _Piece(point.offset))
-        return self._ask(self._version, partition, pieces)
+        rest = _Piece(self._ends.get(index, point.offset))
+        head = None if index in self._ends else self._head(partition, point, state)
+        return self._ask(self._version, partition, (rest,) if head is None else (head, rest))
 
     def _head(
         self, partition: TopicPartition, point: RestorePoint, state: PartitionState
@@ -135,13 +150,19 @@ class OrphanSealing:
         if isinstance(answer, Placed):
             self.because = ""
             if version == self._version:
-                self._sealed[partition.partition] = answer.size
+                index = partition.partition
+                self._sealed[index] = self._sealed.get(index, 0) + answer.size
+                self._ends[index] = answer.next_offset
             what = f"orphan tail of {partition}"
             return [Changed(what, "sealed", f"up to offset {answer.next_offset}")]
         is_new, self.because = answer.because != self.because, answer.because
         return (
             [Changed(f"orphan tail of {partition}", "not sealed", answer.because)] if is_new else []
         )
+
+
+def _is_of_source(state: PartitionState, point: RestorePoint) -> bool:
+    return bool(state.epochs) and state.epochs[-1][0] > point.leader_epoch
 
 
 def _reason(link: str, *, is_head: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from brokers.api import produce
 from brokers.events import Listener
-from brokers.ids import Instant
+from brokers.ids import OFFSET_MAX, Instant
 from brokers.partition import leader
 from brokers.region import (
     AnswerMirrors,
@@ -139,7 +139,7 @@ class Unsealed(Node):
 
         def skip(event: Any, now: Instant) -> Any:
             if isinstance(event, SealOrphans):
-                return [Placed(event.ticket, event.partition, event.offset)]
+                return [Placed(event.ticket, event.partition, OFFSET_MAX)]
             return perform(event, now)
 
         writes.perform = skip  # type: ignore[method-assign]

@@ -20,13 +20,14 @@ SEEDS = (3, 17, 25)
 # made the present one writable. A hole was found once more while the pause for it was being written, and the mirror was
 # paused again after it was accepted. A source that had its topic back, and whose record was not STOPPED yet, heard of
 # the older cut of its mirror: both were read-only then. A link coordinator that stood still before it gave a mirror its
-# writers did so to the next one.
+# writers did so to the next one. A follower sealed a tail, got more of it, and became the leader that cut it.
 FOUND = (
     ("reverse-and-pause", 17, Crash(100, Victim.ACTOR, Manner.POWER)),
     ("reverse-taken-back", 17, Crash(49, Victim.ACTOR, Manner.POWER)),
     ("hole-accepted", 17, Crash(59, Victim.ACTOR, Manner.MIDWAY)),
     ("reverse-and-return", 3, Crash(350, Victim.ACTOR, Manner.STILL)),
     ("cut-back", 17, Crash(33, Victim.ACTOR, Manner.KILL)),
+    ("restore-given-up", 3, Crash(333, Victim.ACTOR, Manner.KILL)),
 )
 ROLES = [each for each in Victim if each is not Victim.ACTOR]
 
