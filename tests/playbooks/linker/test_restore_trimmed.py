@@ -16,8 +16,8 @@ from tests.playbooks.linker.world import World, linked
 PARTITION = TopicPartition("orders", 0)
 
 
-def failed_over_empty() -> World:
-    """East was failed over before anything had come over: the histories have no leader epoch in common."""
+def with_nothing_in_common() -> World:
+    """East was failed over before anything had come over. Of the old primary's records the first one is deleted."""
     world = World()
     world.start()
     clients.create_topic(world.source, "orders", 1, flush_messages="1")
@@ -27,6 +27,17 @@ def failed_over_empty() -> World:
     command = ChangeMirrors(verb="failover", link="west-east", topics=("orders",))
     assert world.destination.ask(command).topics[0].state == "STOPPED"
     world.reachable = True
+    clients.send(world.source, "orders", 0, b"deleted")
+    clients.send(world.source, "orders", 0, b"orphan")
+    assert clients.delete_records(world.source, "orders", 0, 1) == 0
+    clients.send(world.destination, "orders", 0, b"a", b"b", b"c")
+    return world
+
+
+def restored(world: World) -> World:
+    link_back(world)
+    restore(world)
+    world.run_until(lambda: is_restored(world) and same_logs(world))
     return world
 
 
@@ -36,27 +47,13 @@ def log_starts(world: World) -> list[int]:
 
 
 def test_what_it_deleted_was_its_own_and_other_records_are_there_now() -> None:
-    world = failed_over_empty()
-    clients.send(world.source, "orders", 0, b"deleted")
-    clients.send(world.source, "orders", 0, b"orphan")
-    assert clients.delete_records(world.source, "orders", 0, 1) == 0
-    clients.send(world.destination, "orders", 0, b"a", b"b", b"c")
-    link_back(world)
-    restore(world)
-    world.run_until(lambda: is_restored(world) and same_logs(world))
+    world = restored(with_nothing_in_common())
     assert log_starts(world) == [0, 0]
     (folder,) = orphans(world.source)
     assert b"orphan" in orphan_values(world.source, folder)
 
 
 def test_both_have_deleted_up_to_the_middle_of_a_batch() -> None:
-    world = failed_over_empty()
-    clients.send(world.source, "orders", 0, b"deleted")
-    clients.send(world.source, "orders", 0, b"orphan")
-    assert clients.delete_records(world.source, "orders", 0, 1) == 0
-    clients.send(world.destination, "orders", 0, b"a", b"b", b"c")
+    world = with_nothing_in_common()
     assert clients.delete_records(world.destination, "orders", 0, 1) == 0
-    link_back(world)
-    restore(world)
-    world.run_until(lambda: is_restored(world) and same_logs(world))
-    assert log_starts(world) == [1, 1]
+    assert log_starts(restored(world)) == [1, 1]
