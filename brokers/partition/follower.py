@@ -101,4 +101,6 @@ def on_out_of_range(
         return [*log.restart_at(log_start_offset), *replica.restarted(now)]
     entries = log.epochs.entries
     offset = entries[-1][1] if entries else min(high_watermark, log.log_end_offset)
+    if offset <= log.log_start_offset:  # nothing is left: what the leader has below comes, too
+        offset = min(offset, log_start_offset)
     return replica.truncate(offset)

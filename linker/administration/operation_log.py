@@ -5,13 +5,14 @@ A command whose answer is a refusal changes nothing, and so is not in it; of top
 
 from collections.abc import Mapping
 
+from brokers.errors import Refusal
 from brokers.ids import Instant
 from brokers.metadata.commands.operation_commands import ChangedResource, RecordOperation
 from brokers.metadata.controller.operation_log import is_written
 from brokers.metadata.image.image import Image
 from brokers.security.origin import Origin
 from brokers.security.principal import ANONYMOUS
-from linker.administration.registry import Respond
+from linker.administration.registry import Respond, undecided
 from linker.answers import Answer, Destinations, Operations, Topics
 from linker.commands import (
     AlterLinkConfigs,
@@ -43,8 +44,15 @@ def recorded(region: RegionClient, command: Command, asked_by: str, respond: Res
         )
         if operation is None or not is_written(region.view.image):
             return respond(answer, now)
-        # A controller that cannot write it, or whose answer is lost, is no reason to refuse what is done.
-        return [region.propose(operation, lambda _, at: respond(answer, at))]
+
+        def written(result: object, at: Instant) -> Effects:
+            """A controller that cannot write it, or whose answer is lost, is no reason to refuse what is done."""
+            is_done = not isinstance(command, RecordDiscardedOrphans)
+            if is_done or not isinstance(result, Refusal):
+                return respond(answer, at)
+            return respond(undecided(result, "nothing is discarded"), at)
+
+        return [region.propose(operation, written)]
 
     return answered
 

@@ -62,10 +62,10 @@ def worse_half(link: AnyLink, dialing: SourceLink | None) -> AnyLink:
     """The half of a link whose state is the link's. `dialing` is the one that dials for the other region's mirrors,
     where this region dials for both directions (`link.mode` BIDIRECTIONAL): each half has streams of its own."""
     halves: list[AnyLink] = [link] if dialing is None else [link, dialing]
-    return max(halves, key=_badness)
+    return max(halves, key=_severity)
 
 
-def _badness(half: AnyLink) -> tuple[int, bool]:
+def _severity(half: AnyLink) -> tuple[int, bool]:
     """A half that is ACTIVE may have an error, before enough checks have failed."""
     return _WORSE.index(half.state), half.error is not LinkError.NO_ERROR
 

@@ -27,7 +27,7 @@ from linker.region_client import Effects, RegionClient
 RETRY_MS: Final = 500
 GENERATION_MAX: Final = 2**31 - 1
 # Records that say what this region knows: its own takeover of the topic, and an operator's word.
-_GONE_BY: Final = (MIRROR_KIND, UNFENCED_KIND)
+_DECIDED_UPON: Final = (MIRROR_KIND, UNFENCED_KIND)
 _CLUSTER_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,249}")
 
 
@@ -70,13 +70,13 @@ class SourceFencing:
         self._asking.add(topic.topic)
         superseder = Superseder(topic.generation, cluster_id)
         image, name = self._region.view.image, topic.topic
-        gone_by = {(kind, name): image.document_version(kind, name) for kind in _GONE_BY}
+        decided_upon = {(kind, name): image.document_version(kind, name) for kind in _DECIDED_UPON}
         command = SetTopicWriter(
             topic=name,
             expected_writer=None,
             writer=superseded_by(superseder),
             topic_id=UUID(bytes=topic.topic_id),
-            expected_versions=gone_by,
+            expected_versions=decided_upon,
         )
         return self._region.set_writer(command, partial(self._on_fenced, topic, cluster_id))
 

@@ -1,6 +1,6 @@
 """Sealed tails that an operator discards; nothing else removes them.
 
-A tail loses its name first, and durably: so after a crash it is there as a whole, or has no name any more. What is left
+A tail is renamed first, and durably: so after a crash it is there as a whole, or counts as discarded. What is left
 of it then goes with the next that are discarded in this log directory.
 """
 
@@ -12,14 +12,14 @@ from brokers.storage.logs.orphans import DISCARDED_SUFFIX, ORPHANS
 
 def discard(files: Files, names: Iterable[str]) -> None:
     """Those of these tails, `TOPIC-PARTITION/FIRST-END.eEPOCH`, that the log directory has. Raises `DiskError`."""
-    _remove_nameless(files)  # one of them may have been sealed again, and is discarded again
+    _remove_discarded(files)  # one of them may have been sealed again, and is discarded again
     for path in (f"{ORPHANS}/{name}" for name in names):
         if files.exists(path):
             files.rename(path, f"{path}{DISCARDED_SUFFIX}")
-    _remove_nameless(files)
+    _remove_discarded(files)
 
 
-def _remove_nameless(files: Files) -> None:
+def _remove_discarded(files: Files) -> None:
     for home in list(files.list(ORPHANS)):
         for name in list(files.list(f"{ORPHANS}/{home}")):
             if name.endswith(DISCARDED_SUFFIX):

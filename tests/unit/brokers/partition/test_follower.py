@@ -162,6 +162,15 @@ def test_an_empty_log_that_begins_above_the_end_of_its_leaders_begins_anew_there
     assert follower.on_out_of_range(replica, 15, 15, NOW) == [cut]
 
 
+def test_one_that_gives_up_all_that_it_has_begins_where_its_leader_does() -> None:
+    """Else it would lack what its leader has below the records that were deleted here."""
+    replica = following(20, epochs=((5, 12),))
+    assert replica.log is not None
+    replica.log.trim(12)
+    cut = TruncateLog(replica.partition, 7, ((5, 12),), begins_anew=True)
+    assert follower.on_out_of_range(replica, 7, 7, NOW) == [cut]
+
+
 def test_the_leaders_log_start_is_followed_up_to_what_is_committed() -> None:
     replica = following(20)
     replica.update_leader_high_watermark(10, NOW)

@@ -169,6 +169,15 @@ def test_a_region_of_an_older_level_answers_at_once_and_a_failure_to_write_is_no
     assert asked.answers == [LINKS]
 
 
+def test_orphans_are_not_discarded_unless_that_is_written() -> None:
+    """The tail is removed after it: so what is not written is not done."""
+    asked = Asked(RecordDiscardedOrphans(("orders-0/2-5.e0",)), Topics(()))
+    asked.decide(Refusal(KafkaError.REQUEST_TIMED_OUT, "nobody decides"))
+    (answer,) = asked.answers
+    assert isinstance(answer, LinkRefusal)
+    assert "nothing is discarded" in answer.because
+
+
 @pytest.mark.parametrize(
     ("by", "host"),
     [
