@@ -98,8 +98,11 @@ def main() -> None:
 
 
 def _write(line: bytes) -> None:
-    sys.stdout.buffer.write(line)
-    sys.stdout.buffer.flush()
+    try:
+        sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os._exit(0)  # the node has ended
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.compat.frameworks.connect import STORES, Worker
-from tests.compat.frameworks.region import configs, partitions_of, values_in
+from tests.compat.frameworks.region import configs, partitions_of, topics_in, values_in
 from tests.process.members import Members
 
 TOPIC = "lines"
@@ -69,6 +69,8 @@ def test_lines_move_while_workers_are_killed_and_the_cluster_is_rebalanced(
     first, second = workers
     pipeline = Pipeline(tmp_path)
     first.start()
+    # It answers before it has made them all.
+    first.wait(lambda: topics_in(members.bootstrap) >= {f"connect-{store}" for store in STORES})
     for store in STORES:
         topic = f"connect-{store}"
         assert configs(members.bootstrap, topic)["cleanup.policy"] == "compact"
