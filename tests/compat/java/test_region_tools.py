@@ -182,15 +182,17 @@ def test_throttles_of_brokers_are_set_and_removed(
     region: Region, tools: Tools, entity: tuple[str, ...]
 ) -> None:
     for server in (region.at, region.at_controllers):
-        _set_and_remove(tools, (CONFIGS, *server, "--entity-type", "brokers", *entity))
+        at = (CONFIGS, *server, "--entity-type", "brokers", *entity)
+        assert "12345" not in _set_and_removed(tools, at)
 
 
-def _set_and_remove(tools: Tools, at: tuple[str, ...]) -> None:
-    """The broker that is asked afterwards may be another one, which hears of it a little later."""
+def _set_and_removed(tools: Tools, at: tuple[str, ...]) -> str:
+    """What is described then. The broker that is asked afterwards may be another one, which hears of it a little later."""
     tools(*at, "--alter", "--add-config", ",".join(f"{rate}=12345" for rate in RATES))
     until(lambda: _are_set(tools(*at, "--describe")))
     tools(*at, "--alter", "--delete-config", ",".join(RATES))
     until(lambda: "12345" not in tools(*at, "--describe"))
+    return tools(*at, "--describe")
 
 
 def _are_set(described: str) -> bool:
