@@ -187,7 +187,7 @@ def test_throttles_of_brokers_are_set_and_removed(
 
 
 def _set_and_removed(tools: Tools, at: tuple[str, ...]) -> str:
-    """What is described then. The broker that is asked afterwards may be another one, which hears of it a little later."""
+    """What is described then. The broker that is asked may be another one, which hears of it a little later."""
     tools(*at, "--alter", "--add-config", ",".join(f"{rate}=12345" for rate in RATES))
     until(lambda: _are_set(tools(*at, "--describe")))
     tools(*at, "--alter", "--delete-config", ",".join(RATES))
