@@ -12,6 +12,7 @@ from uuid import UUID
 from brokers.compaction import CleaningLimits, LastBatch
 from brokers.ids import (
     MIGRATING_DIRECTORY,
+    NO_PARTITION_LEADER_EPOCH,
     OFFSET_MAX,
     Buffer,
     Buffers,
@@ -167,7 +168,8 @@ class SealTail:
 
     Asked again until it is done. `end`: what lies from there on is left out; -1: nothing is. The log itself is not
     changed. The manifest has `reason`, and `readers`: groups with the offsets that they had committed. The store of a
-    log directory takes no more than `store_bytes_max`; -1: what the disk takes.
+    log directory takes no more than `store_bytes_max`; -1: what the disk takes. `last_epoch`: of the last batch; a tail
+    that was sealed before is known by it (KIP-101).
     """
 
     ticket: Ticket
@@ -177,6 +179,7 @@ class SealTail:
     store_bytes_max: int = -1
     readers: tuple[tuple[str, Offset], ...] = ()
     end: Offset = -1
+    last_epoch: LeaderEpoch = NO_PARTITION_LEADER_EPOCH
 
 
 @dataclass(frozen=True, slots=True)

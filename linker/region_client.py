@@ -32,7 +32,8 @@ FIRST_TICKET: Ticket = 1 << 62
 # Of LinkerEffect. The modules below know a part of its members each, so the type says less.
 Effects: TypeAlias = list[Any]
 Then: TypeAlias = Callable[[Any, Instant], Effects]
-OnPut: TypeAlias = Callable[[Refusal | None, Instant], Effects]
+# Receives why something was not done; None if it was.
+Done: TypeAlias = Callable[[Refusal | None, Instant], Effects]
 
 
 class RegionClient:
@@ -81,7 +82,7 @@ class RegionClient:
             lambda ticket: Propose(ticket, command), lambda answer, now: then(answer.result, now)
         )
 
-    def put(self, change: DocumentChange, then: OnPut) -> Effects:
+    def put(self, change: DocumentChange, then: Done) -> Effects:
         """Write a document, together with others that are written at the same time; `then` receives None, or the
         `Refusal` of this one."""
         self._together.put(change, then)

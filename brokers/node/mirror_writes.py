@@ -7,7 +7,8 @@ from brokers.continuations import Continuations
 from brokers.effects import Effect, SealTail
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogAnswer, TailSealed
-from brokers.ids import Instant, Offset, Ticket, TopicPartition
+from brokers.ids import Instant, LeaderEpoch, Offset, Ticket, TopicPartition
+from brokers.log.log import Log
 from brokers.membership.log_dirs import OwnDirectories
 from brokers.partition import mirror
 from brokers.partition.hosted_partitions import HostedPartitions
@@ -83,8 +84,7 @@ class MirrorWrites:
                 return [*truncated, Placed(ticket, partition, offset)]
             case SealOrphans():
                 mirror.require_mirror(replica, event.writer)
-                replica.require_log()
-                return self._seal(event)
+                return self._seal(event, _last_epoch(replica.require_log(), event.end))
 
     def _require_room(self, partition: TopicPartition) -> None:
         """A link waits, as producers do: its source keeps what the mirror does not have yet."""
@@ -99,7 +99,7 @@ class MirrorWrites:
 
         return placed
 
-    def _seal(self, event: SealOrphans) -> list[Effect]:
+    def _seal(self, event: SealOrphans, last_epoch: LeaderEpoch) -> list[Effect]:
         """One step of it; the answer leads to the next one."""
 
         def answered(answer: LogAnswer, now: Instant) -> list[Any]:
@@ -107,7 +107,7 @@ class MirrorWrites:
             if answer.error:
                 return [_not_sealed(event, answer.error, answer.next_offset)]
             if not answer.done:
-                self._timers.set(now + PAUSE_MS, lambda _: self._seal(event))
+                self._timers.set(now + PAUSE_MS, lambda _: self._seal(event, last_epoch))
                 return []
             return [Placed(event.ticket, event.partition, answer.next_offset, answer.size)]
 
@@ -121,8 +121,14 @@ class MirrorWrites:
             limit,
             event.readers,
             event.end,
+            last_epoch,
         )
         return [sealed]
+
+
+def _last_epoch(log: Log, end: Offset) -> LeaderEpoch:
+    """Of the last record below `end`; -1: below the log's end."""
+    return log.epochs.epoch_at((log.log_end_offset if end < 0 else end) - 1)
 
 
 def _not_sealed(event: SealOrphans, because: str, next_offset: Offset) -> Any:

@@ -9,7 +9,7 @@ A change of the source topic, and what it does to the mirror:
     other settings                          those of `topic.config.sync.include` are set here, also after a change here
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
@@ -41,7 +41,7 @@ from linker.errors import MirrorError
 from linker.frames import TopicState
 from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, TopicSpec
 from linker.records.mirror_state import LIVE, TRANSITIONS, MirrorState, MirrorTrigger
-from linker.region_client import Effects, RegionClient
+from linker.region_client import Done, Effects, RegionClient
 
 RETRY_MS: Final = 1_000
 DELETE: Final = "delete"  # Kafka's default of cleanup.policy
@@ -59,9 +59,6 @@ class MirrorTopicHost(MirrorReplicatorsHost, Protocol):
 
     def ask_again(self, source_topic: str) -> None:
         """Ask the source for the topic's state in a moment."""
-
-
-Done = Callable[[Refusal | None, Instant], Effects]
 
 
 def judge(record: MirrorRecord, partition_count: int, state: TopicState) -> tuple[MirrorError, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.document_commands import PutDocuments
 from brokers.metadata.image.image import Document
@@ -30,7 +31,7 @@ from linker.frames import ReversalRefused, TopicState
 from linker.records.hole_ledger import Hole
 from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror, removal
 from linker.records.mirror_state import LIVE, RESTORING, MirrorState
-from linker.region_client import Effects, RegionClient
+from linker.region_client import Done, Effects, RegionClient
 
 
 class MirrorTopics:
@@ -94,6 +95,13 @@ class MirrorTopics:
         if mirror is None:
             return Divergence.FAIL
         return mirror.on_divergence(partition.partition, agreed_offset)
+
+    def before_cut(self, partition: TopicPartition, done: Done, now: Instant) -> Effects:
+        mirror = self.by_name.get(partition.topic)
+        if mirror is None:
+            because = f"{partition.topic} is no mirror any more"
+            return done(Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, because), now)
+        return mirror.sealing.before_cut(partition.partition, done, now)
 
     def was_primary(self, topic: str) -> bool:
         mirror = self.by_name.get(topic)

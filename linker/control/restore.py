@@ -4,7 +4,8 @@ The link coordinator goes by the record alone, so that another one goes on where
 
     PENDING_SETUP_FOR_RESTORE   the link becomes the topic's writer: producers are refused
                                 each leader compares its log with the source's, and the record has what is in common
-                                every in-sync replica seals what it has beyond; groups past it are moved back
+                                every in-sync replica seals what it has beyond, once it has all that its leader has
+                                groups past the common offset are moved back
                                 the hole ledger says what is cut
     PENDING_RESTORE             each leader truncates, in a leader epoch of its own, and follows the source
     ACTIVE                      every leader follows, and no replica that may be elected has its old tail
@@ -24,7 +25,7 @@ from brokers.ids import NO_PARTITION_LEADER_EPOCH, Instant, Offset, TopicPartiti
 from brokers.metadata.commands.mirror_commands import superseder_of
 from brokers.region import MirrorPartitionStatus
 from linker.config import DivergencePolicy
-from linker.control.divergence_cuts import divergence_cuts
+from linker.control.divergence_cuts import divergence_cuts, offsets_cut
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
@@ -188,9 +189,11 @@ class MirrorRestore:
 
     def _begin_truncation(self, now: Instant) -> Effects:
         mirror = self._mirror
+        points = tuple(self._as_now(index, now) for index in range(len(mirror.record.restore)))
+        if points != mirror.record.restore:
+            return self._write(now, restore=points)
         effects = mirror.clamp.follow(mirror.record, mirror.version, now)
-        points = len(mirror.record.restore)
-        because = self._reports.not_sealed(mirror.topic, mirror.version, points)
+        because = self._reports.not_sealed(mirror.topic, mirror.version, len(points))
         if not because and not self._reports.is_clamped(mirror.topic, mirror.version):
             why = self._reports.trouble(mirror.topic)
             because = f"groups are moved back: {why}" if why else "groups are moved back"
@@ -198,6 +201,17 @@ class MirrorRestore:
             return effects + self._wait(because, now)
         cuts = divergence_cuts(mirror.record, mirror.version, self._reports, now)
         return effects + (self._record(cuts) if cuts else self._write_sealed(now))
+
+    def _as_now(self, index: int, now: Instant) -> RestorePoint:
+        """Its end is where the log of the leader ends: an election may have lost what no replica in sync had."""
+        point = self._mirror.record.restore[index]
+        partition = TopicPartition(self._mirror.topic, index)
+        report = self._reports.of(partition, now, self._mirror.version)
+        if point.offset == point.end or report is None or report.log_end_offset < 0:
+            return point
+        is_of_source = report.last_epoch > point.leader_epoch
+        end = max(point.offset, report.log_end_offset)
+        return point if is_of_source else point._replace(end=end)
 
     def _record(self, cuts: Sequence[Hole]) -> Effects:
         self._is_asking = True
@@ -237,7 +251,7 @@ class MirrorRestore:
             return self._wait(because, now)
         record = self._mirror.record
         target = TRANSITIONS[record.state, MirrorTrigger.RESTORED]
-        restored = sum(point.end - point.offset for point in record.restore)
+        restored = offsets_cut(record, self._region.holes.of(self._region.view.image, record.topic))
         changed = Changed(f"mirror {record.topic}", "restored", f"{restored} records are orphans")
         return [changed, *self._write(now, state=target, since=now, reason="")]
 

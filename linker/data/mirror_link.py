@@ -7,7 +7,7 @@ from brokers.ids import Instant, Offset, TopicPartition
 from linker.config import LinkConfig
 from linker.errors import MirrorError
 from linker.records.hole_ledger import Hole
-from linker.region_client import Effects
+from linker.region_client import Done, Effects
 
 
 class LinkOfMirror(Protocol):
@@ -36,6 +36,9 @@ class ReplicatorHost(Protocol):
 
     def on_divergence(self, partition: TopicPartition, agreed_offset: Offset) -> Divergence:
         """The log and its source's agree up to `agreed_offset`, and have other batches from there on."""
+
+    def before_cut(self, partition: TopicPartition, done: Done, now: Instant) -> Effects:
+        """What may be cut from the log is sealed by this broker; then `done`, with the reason if it is not."""
 
     def was_primary(self, topic: str) -> bool:
         """Whether the topic was this region's own before: it may have records that its source has never had."""

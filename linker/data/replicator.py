@@ -236,14 +236,14 @@ class PartitionReplicator:
         if divergence is Divergence.KEEP:
             return effects
         if divergence is Divergence.TRUNCATE:
-            return effects + self.when_drained(self._truncate, now)
+            return effects + self.when_drained(partial(self._truncate, frame.agreed_offset), now)
         return effects + self._fail(frame.error, frame.because, now)
 
-    def _truncate(self, now: Instant) -> Effects:
+    def _truncate(self, offset: Offset, now: Instant) -> Effects:
         """Cut what the source does not have. The next leader epoch subscribes again."""
         self._blocked = True
-        offset, name = self.common.offset, self._link.name
-        return truncation.begin(self._region, name, self.partition, offset, self._on_truncated)
+        begin = partial(truncation.begin, self._region, self._host, self._link.name)
+        return begin(self.partition, offset, self._on_truncated, now)
 
     def _on_truncated(self, refusal: Refusal | None, now: Instant) -> Effects:
         self._blocked = False

@@ -4,26 +4,39 @@ Followers have acknowledged what is cut, so nothing counts that they have said i
 offline until the next one.
 """
 
-from collections.abc import Callable
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final
 
 from brokers.effects import Changed
 from brokers.errors import Refusal
 from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
 from brokers.region import Placed, PlaceRefused, TruncateMirror
-from linker.region_client import Effects, RegionClient
+from linker.data.mirror_link import Divergence, ReplicatorHost
+from linker.region_client import Done, Effects, RegionClient
 
 RETRY_MS: Final = 500
 
-Truncated: TypeAlias = Callable[[Refusal | None, Instant], Effects]
-
 
 def begin(
-    region: RegionClient, writer: str, partition: TopicPartition, offset: Offset, done: Truncated
+    region: RegionClient,
+    host: ReplicatorHost,
+    writer: str,
+    partition: TopicPartition,
+    offset: Offset,
+    done: Done,
+    now: Instant,
 ) -> Effects:
-    """`done` receives a `Refusal` of the truncation; None once the partition has another leader epoch, or leader."""
+    """`done` receives a `Refusal` of the truncation; None once the partition has another leader epoch, or leader, or is
+    not to be truncated any more."""
+
+    def sealed(refusal: Refusal | None, at: Instant) -> Effects:
+        is_to_be = host.on_divergence(partition, offset) is Divergence.TRUNCATE
+        if refusal is not None or not is_to_be:
+            return done(refusal, at)
+        return [
+            region.ask(lambda ticket: TruncateMirror(ticket, writer, partition, offset), answered)
+        ]
 
     def answered(answer: Placed | PlaceRefused, now: Instant) -> Effects:
         if isinstance(answer, PlaceRefused):
@@ -34,14 +47,14 @@ def begin(
         epoch = state.leader_epoch if state is not None else -1
         return [changed, *_end_epoch(region, partition, epoch, done, now)]
 
-    return [region.ask(lambda ticket: TruncateMirror(ticket, writer, partition, offset), answered)]
+    return host.before_cut(partition, sealed, now)
 
 
 def _end_epoch(
     region: RegionClient,
     partition: TopicPartition,
     epoch: LeaderEpoch,
-    done: Truncated,
+    done: Done,
     now: Instant,
 ) -> Effects:
     """Ask for the next leader epoch until it is there."""

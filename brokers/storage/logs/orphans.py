@@ -52,7 +52,8 @@ class TailSealing:
     def __init__(self, files: Files, log: LocalLog, effect: SealTail) -> None:
         self.log = log
         self.offset = effect.offset
-        self.next_offset = effect.offset
+        # What was deleted stays deleted, though its segment may still hold it.
+        self.next_offset = max(effect.offset, log.log_start_offset)
         self._files = files
         self._effect = effect
         self._end = log.next_offset if effect.end < 0 else min(effect.end, log.next_offset)
@@ -62,11 +63,12 @@ class TailSealing:
         self._segment: Offset = -1  # the base offset of the log's segment that is being copied
         self._epochs: list[tuple[LeaderEpoch, Offset]] = []
         self._batches = self._records = 0
+        self._size_before = 0  # of what was sealed before
 
     @property
     def size(self) -> int:
-        """Bytes of the batches that are copied."""
-        return sum(each.size for each in self._copied)
+        """Bytes of the batches that are in the store."""
+        return self._size_before + sum(each.size for each in self._copied)
 
     def continues(self, log: LocalLog, effect: SealTail) -> bool:
         """Whether this is what was asked for before, of the same open log."""
@@ -74,11 +76,26 @@ class TailSealing:
         return self.log is log and is_same
 
     def begin(self) -> None:
-        """Make an empty folder. Nothing is made for a log that ends before its tail."""
-        if self.next_offset < self._end:
+        """Make an empty folder. Nothing is made for a log that ends before its tail, nor if it was sealed before."""
+        if self.next_offset < self._end and not self._was_sealed():
             self._require_room()
             self._files.remove(self._folder)
             self._files.make_directory(self._folder)
+
+    def _was_sealed(self) -> bool:
+        """Then there is nothing to copy, and no more room needed."""
+        data, _ = self.log.read(self.next_offset, self._end, 1, at_least_one=True)
+        folder = (
+            self._named(parse_header(data).base_offset, self._effect.last_epoch) if data else ""
+        )
+        if not folder or not self._files.exists(folder):
+            return False
+        self.next_offset = self._end
+        self._size_before = _bytes_of(self._files, folder)
+        return True
+
+    def _named(self, first: Offset, epoch: LeaderEpoch) -> str:
+        return f"{self._home}/{first}-{self._end}.e{epoch}"
 
     def advance(self, now: Instant) -> bool:
         """Copy a further part -> whether the tail is sealed."""
@@ -116,7 +133,7 @@ class TailSealing:
 
     def _finish(self, now: Instant) -> None:
         first, (epoch, _) = self._copied[0].base_offset, self._epochs[-1]
-        target = f"{self._home}/{first}-{self._end}.e{epoch}"
+        target = self._named(first, epoch)
         if self._files.exists(target):
             self._files.remove(self._folder)  # sealed before; the answer was lost
             return
@@ -165,13 +182,16 @@ class TailSealing:
 def stored_bytes(files: Files) -> int:
     """The bytes of all sealed tails of a log directory."""
     return sum(
-        files.size(f"{ORPHANS}/{home}/{name}/{file}")
+        _bytes_of(files, f"{ORPHANS}/{home}/{name}")
         for home in files.list(ORPHANS)
         for name in files.list(f"{ORPHANS}/{home}")
         if not name.endswith((UNFINISHED_SUFFIX, DISCARDED_SUFFIX))
-        for file in files.list(f"{ORPHANS}/{home}/{name}")
-        if file.endswith(LOG)
     )
+
+
+def _bytes_of(files: Files, folder: str) -> int:
+    """Of the batches of a sealed tail."""
+    return sum(files.size(f"{folder}/{file}") for file in files.list(folder) if file.endswith(LOG))
 
 
 class OrphanStore:

@@ -259,6 +259,24 @@ def test_a_full_store_stops_the_truncation_and_not_the_region() -> None:
     assert before.endswith(orphan_values(world.source, folder))
 
 
+def test_a_tail_that_is_sealed_takes_no_more_room_after_a_restart() -> None:
+    """The store has room for one tail. The node restarts before anything is truncated."""
+    world = failed_over()
+    clients.send(world.source, "orders", 0, bytes(20_000))
+    world.source.settings["orphan.store.max.bytes"] = 30_000
+    world.source.stop()
+    world.source.start()
+    link_back(world)
+    restore(world)
+    world.run_until(lambda: bool(orphans(world.source)))
+    before = orphans(world.source)
+    assert state(world.source) is MirrorState.PENDING_SETUP_FOR_RESTORE
+    world.source.stop()
+    world.source.start()
+    world.run_until(lambda: is_restored(world) and same_logs(world))
+    assert orphans(world.source) == before
+
+
 def test_before_anything_is_truncated_a_failover_takes_it_back() -> None:
     world = failed_over()
     link_back(world)

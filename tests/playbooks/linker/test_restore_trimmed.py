@@ -1,7 +1,7 @@
 """The way back of a region that has deleted records of its own: it has them all from the one that took its place."""
 
 from brokers.ids import TopicPartition
-from linker.commands import ChangeMirrors
+from linker.commands import ChangeMirrors, ListHoles
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_restore import (
     is_restored,
@@ -49,8 +49,20 @@ def log_starts(world: World) -> list[int]:
 def test_what_it_deleted_was_its_own_and_other_records_are_there_now() -> None:
     world = restored(with_nothing_in_common())
     assert log_starts(world) == [0, 0]
+
+
+def test_what_was_deleted_is_no_orphan() -> None:
+    """Its segment still holds it. Neither the tail nor the ledger counts it."""
+    world = restored(with_nothing_in_common())
     (folder,) = orphans(world.source)
-    assert b"orphan" in orphan_values(world.source, folder)
+    sealed = orphan_values(world.source, folder)
+    assert b"orphan" in sealed and b"deleted" not in sealed
+    assert folder.startswith("orders-0/1-2.e")
+    (hole,) = world.source.ask(ListHoles()).holes
+    assert (hole.base_offset, hole.next_offset, hole.size) == (1, 2, len(sealed))
+    assert [one.why for one in world.source.changes if one.to == "restored"] == [
+        "1 records are orphans"
+    ]
 
 
 def test_both_have_deleted_up_to_the_middle_of_a_batch() -> None:

@@ -3,6 +3,7 @@
 a batch comes to a log          P2, P6 (`federation`); P3 nobody has read another one there; P8; P10
 a reader's answer comes         P3
 something is taken from a log   P5
+a restore may truncate          P5
 a log start moves               P8
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from brokers.ids import BrokerId, TopicPartition
-from tests.sim.evidence import LOG_STARTS, Batch, folder_of, log_starts, parse
+from tests.sim.evidence import LOG_STARTS, Batch, folder_of, parse
 from tests.sim.linked.compacted_gaps import CompactedGaps
 from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.gaps import Gaps
@@ -18,6 +19,8 @@ from tests.sim.linked.known_offsets import KnownOffsets
 from tests.sim.linked.reads import Reads
 from tests.sim.linked.removals import Removal, Removals
 from tests.sim.linked.repeats import Repeats
+from tests.sim.linked.sealings import Sealings
+from tests.sim.linked.starts_before import StartsBefore
 
 
 def judge_events(regions: Iterable[Region]) -> None:
@@ -36,9 +39,12 @@ class EventChecks:
         self._region = region
         self._reads = Reads(region, known[region.region])
         self._removals = Removals(region)
+        self._starts = StartsBefore(region)
         kind = Gaps if region.evidence.history is None else CompactedGaps
         self._gaps = kind(region, known)
         self._repeats = Repeats(lambda number: region.node(number).disk)
+        sealings = Sealings(region)
+        region.on_heard = lambda: self._raise("P5", sealings.look())
         region.on_batch = self._written
         region.statements.on_batch_read = self._read
         for number, node in region.nodes.items():
@@ -59,13 +65,13 @@ class EventChecks:
             return
         self._repeats.forget(number, partition)
         self._gaps.forget(number, partition)
-        disk = self._region.node(number).disk
-        start, is_folder = log_starts(disk).get(partition, 0), not disk.exists(str(partition))
-        removal = Removal(number, partition, start, is_folder)
+        is_folder = not self._region.node(number).disk.exists(str(partition))
+        removal = Removal(number, partition, self._starts.of(number, partition), is_folder)
         self._raise("P5", self._removals.removed(removal, parse(data)))
 
     def _replaced(self, number: BrokerId, path: str) -> None:
         if path == LOG_STARTS:
+            self._starts.replaced(number)
             self._raise("P8", self._gaps.started(number))
 
     def _raise(self, promise: str, findings: Iterator[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from brokers.api import fetch
 from brokers.events import Listener, Request
 from brokers.ids import Instant
-from brokers.region import HighWatermarkRead
+from brokers.region import HighWatermarkRead, Placed, SealOrphans
 from federation.node import RegionNode
 from tests.sim.evidence import parse
 from tests.sim.linked.federation import SOURCE
@@ -60,6 +60,26 @@ class SkipsBatches(Node):
         return node
 
 
+class SealedByLeaders(Node):
+    """As a follower, says that an orphan tail is sealed, and has sealed nothing."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        writes, replicas = (
+            self.broker.parts.region_port._mirror_writes,
+            self.broker.parts.partitions,
+        )
+        perform = writes.perform
+
+        def skip(event: Any, now: Instant) -> Any:
+            if isinstance(event, SealOrphans) and replicas.all[event.partition].follows:
+                return [Placed(event.ticket, event.partition, event.end)]
+            return perform(event, now)
+
+        writes.perform = skip  # type: ignore[method-assign]
+        return node
+
+
 def _shortened(read: HighWatermarkRead) -> HighWatermarkRead:
     _, *others = [each.data for each in parse(bytes(read.data))] or [b""]
     return replace(read, data=b"".join(others)) if others else read
@@ -73,6 +93,9 @@ def _compacted(scenario: LinkedScenario) -> LinkedScenario:
 
 # This is found by what a compacted mirror lacks.
 SKIP_BATCHES = Plant(SkipsBatches, range(4), "none", _compacted)
+
+# This is found by what an old primary has sealed before it truncates.
+SEAL_ON_LEADERS_ONLY = Plant(SealedByLeaders, range(20), "restore", LinkedScenario.alone)
 
 # This is found by readers of the first region in runs with several rounds, which bring it back.
 SHOW_ALL_OF_WHAT_CAME_BACK = Plant(ShowsAll, range(1, 4), "rounds", LinkedScenario.alone)

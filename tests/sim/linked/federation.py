@@ -75,6 +75,7 @@ class Region(Cluster):
         self._reads_again = False  # what it mirrors, since it was restored
         self._winner: Region | None = None  # it is being restored from
         self._marks: dict[TopicPartition, Offset] = {}
+        self.on_heard: Callable[[], None] = lambda: None  # a batch of any topic, or of the metadata
         # Who judges what is written, once that is known here.
         self.on_batch: OnBatch = lambda number, partition, batch: None
         super().__init__(world, scenario, make_node, Disk, region=region, network=network)
@@ -88,6 +89,7 @@ class Region(Cluster):
             if partition.topic in self.topics and self.evidence.history is not None:
                 self._check_compacted(number, partition, batch)
             self.evidence.hear(number, partition, batch)
+            self.on_heard()
             if partition.topic == OFFSETS_TOPIC:
                 self._check_commits(number, batch)
             elif partition.topic in self.topics:

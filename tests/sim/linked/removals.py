@@ -28,7 +28,7 @@ _RETENTIONS: Final = ("retention.ms", "retention.bytes")  # Kafka's own are long
 
 
 class Removal(NamedTuple):
-    """Batches that a node has taken from its log just now. `start`: where that begins, by its checkpoint."""
+    """Batches that a node has taken from its log just now. `start`: where that began, by its checkpoint."""
 
     number: BrokerId
     partition: TopicPartition

@@ -29,6 +29,11 @@ def test_a_topic_with_partitions_added_after_its_takeover_is_restored() -> None:
     check([5, 9])
 
 
+def test_a_follower_gets_the_end_of_a_tail_after_its_leader_has_sealed_it() -> None:
+    """It said that all was sealed, and the tail was cut as far as the others were concerned."""
+    check([20])
+
+
 @pytest.mark.parametrize("first", range(0, 20, CHUNK))
 def test_a_region_that_comes_back_loses_nothing_that_it_had_acknowledged(first: int) -> None:
     """Seeds that failed once.
