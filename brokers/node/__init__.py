@@ -5,7 +5,8 @@
 - `metadata_publisher` (BrokerMetadataPublisher): what the controller decided, put in force here
 - `replica_lifecycle`: which partitions this node holds (the metadata side of Kafka's ReplicaManager)
 - `log_dir_assignments` (AssignmentsManager), `log_dir_moves` (ReplicaAlterLogDirsManager)
-- `parts`: makes every part and gives each the ports that it uses; `request_handlers`: one line an API
+- `parts`: makes every part and gives each the ports that it uses; `request_handlers`: one line an API;
+  `read_only`: those that change nothing
 - `controller_router`: what only the active controller decides is handled here, or forwarded to it
 - `local_controller`: this node as a controller; `own_registration`: what the image says of this process
 - `region_member`: the life of a node among others, or alone; `replication_host`: what replication uses

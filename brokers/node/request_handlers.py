@@ -59,6 +59,7 @@ from brokers.metadata.requests.conversions import OWN_APIS
 from brokers.node.controller_router import ControllerRouter
 from brokers.node.local_controller import Serve
 from brokers.node.parts import Parts
+from brokers.node.read_only import contained
 from brokers.wire.messages.api_keys import ApiKey
 
 
@@ -78,7 +79,7 @@ class RequestHandlers:
         self.controller_apis: Mapping[int, ControllerApi] = self._controller_apis()
         both = {**self._administration(), **self._routed()}
         self.by_listener: Mapping[Listener, Mapping[int, Handle]] = {
-            Listener.DATA: {**both, **self._data(), **self._groups()},
+            Listener.DATA: contained({**both, **self._data(), **self._groups()}),
             Listener.CONTROLLER: {
                 **both,
                 **{key: each.handle for key, each in services.items()},

@@ -26,7 +26,7 @@ from linker.administration.registry import (
 from linker.answers import MirrorDescription, Mirrors
 from linker.commands import CreateMirror, ListMirrors
 from linker.control.cluster_link import ClusterLink
-from linker.control.mirror_topic import creation, refusal_of
+from linker.control.topic_settings import creation, refusal_of
 from linker.errors import LinkRefusal
 from linker.frames import TopicState
 from linker.joint_proposals import UNKNOWN_OUTCOMES

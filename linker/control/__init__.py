@@ -6,7 +6,8 @@ On every broker of the destination:
 - `link_settings`: its record and configuration; `availability`: its state
 - `source_brokers`: the streams to the source's brokers; `source_connection`: one of them
 - `stream_requests`: the streams that a source that dials is asked for
-- `mirror_topics`: its mirrors as the metadata log has them; `mirror_topic`: one
+- `mirror_topics`: its mirrors as the metadata log has them; `mirror_topic`: one;
+  `topic_settings`: what its topic is made with
 - `mirror_replicators`: the replicators of the partitions that this broker leads; `mirror_status`: what it knows of them
 - `hole_policy`: whether a mirror skips what its source deleted too early, pauses, or fails
 - `orphan_sealing`: what a restored topic has beyond its source, of the replicas that this broker holds

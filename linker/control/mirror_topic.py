@@ -9,26 +9,25 @@ A change of the source topic, and what it does to the mirror:
     other settings                          those of `topic.config.sync.include` are set here, also after a change here
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
 from uuid import UUID
 
 from brokers.effects import Changed
-from brokers.errors import KafkaError, Refusal
+from brokers.errors import Refusal
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.commands import Submitted
 from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
-    ConfigOutcome,
     ResourceType,
 )
 from brokers.metadata.commands.document_commands import DocumentChange
 from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
-from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions, TopicOutcome
+from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions
 from linker.config_values import CLEANUP_POLICY
 from linker.control.cut_clamp import CutClamp
 from linker.control.failover_phases import FailoverProgress
@@ -36,16 +35,15 @@ from linker.control.link_settings import LinkSettings
 from linker.control.mirror_replicators import MirrorReplicators, MirrorReplicatorsHost
 from linker.control.orphan_sealing import OrphanSealing
 from linker.control.source_brokers import SourceBrokers
-from linker.data.mirror_link import Divergence, LinkOfMirror
+from linker.control.topic_settings import config_changes, creation, refusal_of, with_policy
+from linker.data.mirror_link import Divergence
 from linker.errors import MirrorError
 from linker.frames import TopicState
-from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, TopicSpec
+from linker.records.mirror_record import MIRROR_KIND, MirrorRecord
 from linker.records.mirror_state import LIVE, TRANSITIONS, MirrorState, MirrorTrigger
 from linker.region_client import Done, Effects, RegionClient
 
 RETRY_MS: Final = 1_000
-DELETE: Final = "delete"  # Kafka's default of cleanup.policy
-NOT_COMPACTED: Final = (CLEANUP_POLICY, DELETE)
 _FOLLOWING: Final = [state for state in LIVE if state is not MirrorState.FAILED]
 # Producers wrote the topic until now, and operators added partitions: to the other region's topic they come later.
 _MAY_HAVE_MORE: Final = (MirrorState.PENDING_MIRROR, MirrorState.PENDING_SETUP_FOR_RESTORE)
@@ -77,27 +75,6 @@ def judge(record: MirrorRecord, partition_count: int, state: TopicState) -> tupl
         because = f"{topic} has {state.partition_count} partitions, the mirror {partition_count}"
         return MirrorError.SOURCE_PARTITIONS_DECREASED, because
     return MirrorError.NO_ERROR, ""
-
-
-def config_changes(
-    source: Mapping[str, str], here: Mapping[str, str], in_step: tuple[str, ...]
-) -> dict[str, tuple[ConfigOperation, str | None]]:
-    """The changes here that make the settings named in `in_step` equal to the source's."""
-    changes: dict[str, tuple[ConfigOperation, str | None]] = {}
-    for name in in_step:
-        if name in source and source[name] != here.get(name):
-            changes[name] = (ConfigOperation.SET, source[name])
-        elif name not in source and name in here and (name, here[name]) != NOT_COMPACTED:
-            changes[name] = (ConfigOperation.DELETE, None)
-    return changes
-
-
-def with_policy(configs: Mapping[str, str], in_force: str) -> Mapping[str, str]:
-    """A source that compacts says so, also where all its topics are compacted. A mirror of another one must not, also
-    where all topics of this region are. `in_force`: the policy of the mirror now."""
-    if CLEANUP_POLICY in configs:
-        return configs
-    return {**configs, CLEANUP_POLICY: DELETE} if "compact" in in_force else configs
 
 
 class MirrorTopic:
@@ -303,6 +280,8 @@ class MirrorTopic:
         if count == 0:
             command = creation(self.topic, self._link, state, self.record.spec)
         elif count < state.partition_count:
+            if self.record.known_at < state.metadata_offset:
+                return self._note_known(state)
             growth = NewPartitions(name=self.topic, count=state.partition_count)
             command = CreatePartitions((growth,), writer=self._link.name)
         elif changes := self._config_changes(state):
@@ -312,6 +291,12 @@ class MirrorTopic:
             return self._propose(command)
         self.config_trouble, self._proposed = "", None
         return []
+
+    def _note_known(self, state: TopicState) -> Effects:
+        """Before the mirror has these partitions: a broker of the source that has not heard of them is behind."""
+        self._proposing, self._proposed = True, None
+        record = replace(self.record, known_at=state.metadata_offset)
+        return self.change(record, self._on_proposed)
 
     def _config_changes(self, state: TopicState) -> dict[str, tuple[ConfigOperation, str | None]]:
         here = self._region.view.image.config((ResourceType.TOPIC, self.topic))
@@ -341,7 +326,7 @@ class MirrorTopic:
         if because is None:
             done, self._proposed = self._proposed, None
             effects = self.follow(now) + self.refresh(now)
-            assert self._proposed != done, done  # the image must show the change
+            assert done is None or self._proposed != done, done  # the image must show the change
             return effects
         changed = because != self.config_trouble
         self.config_trouble = because
@@ -356,36 +341,3 @@ class MirrorTopic:
     def _on_retry(self, now: Instant) -> Effects:
         self._retry = None
         return self.follow(now)
-
-
-def creation(
-    topic: str, link: LinkOfMirror, state: TopicState, spec: TopicSpec
-) -> CreateMirrorTopic:
-    """The local topic of a new mirror: the source's partitions and synced settings, and what the operator wants."""
-    in_step = link.config.value("topic.config.sync.include")
-    return CreateMirrorTopic(
-        name=topic,
-        partition_count=state.partition_count,
-        writer=link.name,
-        configs={
-            **dict(spec.configs),
-            **{name: state.configs[name] for name in in_step if name in state.configs},
-        },
-        leader_epochs=dict(enumerate(state.leader_epochs)),
-        replication_factor=spec.replication_factor,
-        record_kind=MIRROR_KIND,
-    )
-
-
-def refusal_of(result: object) -> str | None:
-    """Why the controller refused; None if it did not."""
-    if isinstance(result, Refusal):
-        return result.because
-    outcomes = result if isinstance(result, list | tuple) else (result,)
-    for outcome in outcomes:
-        if (
-            isinstance(outcome, TopicOutcome | ConfigOutcome)
-            and outcome.error is not KafkaError.NONE
-        ):
-            return outcome.because or outcome.error.name
-    return None

@@ -12,7 +12,8 @@
 - `retry_backoff`: pauses between attempts
 - `start_offset`: where a new mirror begins; `log_start`: the mirror's log start offset
 - `truncation`: cuts what its source does not have
-- `hole_finder`: the holes that it comes to; `missed_markers`: deletion markers that its source removed too early
+- `hole_finder`: the holes that it comes to; `missed_markers`: deletion markers that its source removed too early;
+  `earlier_deletions`: what this region had deleted before
 - `lineage`: where two leader-epoch histories agree; `common_offset`: up to where a log is its source's
 - `lag`: how far the mirror is behind the source
 """

@@ -1,10 +1,11 @@
 """The holes that a mirror partition comes to, and whether it may go on (`mirror.hole.policy`)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.region import PartitionState
+from linker.data.earlier_deletions import earlier_deletion
 from linker.data.mirror_link import ReplicatorHost
 from linker.data.missed_markers import MissedMarkers
 from linker.data.pending import PendingHole, skip_before
@@ -31,6 +32,7 @@ class HoleFinder:
     def __init__(
         self, region: RegionClient, partition: TopicPartition, host: ReplicatorHost
     ) -> None:
+        self._region = region
         self._partition = partition
         self._host = host
         self._markers = MissedMarkers(region, partition)
@@ -50,12 +52,22 @@ class HoleFinder:
         epoch, start = frame.leader_epoch, frame.start_offset
         missed = self._markers.agreed(epoch, frame.bounds, start, now, holds=holds)
         if not is_skipped and chosen is None:
-            return self._missed(missed, now)
+            return self._with_earlier(self._missed(missed, now), frame, state, now)
         pending = skip_before(frame, self._partition, expected, chosen, now)
         # A partition that holds nothing yet begins where its source does.
         if chosen is None and (expected > 0 or state.epochs):
             return self._judged(pending, now)
         return HolesFound((pending,))
+
+    def _with_earlier(
+        self, found: HolesFound, frame: Agreed, state: PartitionState, now: Instant
+    ) -> HolesFound:
+        """What this region has deleted already is no reason to stop."""
+        starts = state.log_start_offset, frame.bounds.log_start_offset
+        hole = earlier_deletion(self._region, self._partition, *starts, now)
+        if hole is None or found.refused is not None:
+            return found
+        return replace(found, pending=(PendingHole(hole, None), *found.pending))
 
     def before(self, chunk: Chunk, now: Instant) -> HolesFound:
         """The next chunk has come."""

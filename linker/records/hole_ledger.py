@@ -32,6 +32,8 @@ class HoleCause(Enum):
     # The source deleted it first: retention, or DeleteRecords where its leader does not remember that.
     SOURCE_LOG_START = "SOURCE_LOG_START"
     SOURCE_DELETED_RECORDS = "SOURCE_DELETED_RECORDS"  # DeleteRecords of a client of the source did
+    # This region did: while the topic was its own, or as an earlier source of it had.
+    DELETED_EARLIER = "DELETED_EARLIER"
     START_OFFSET_LATEST = "START_OFFSET_LATEST"  # `mirror.start.offset.spec` is latest
     START_OFFSET_TIMESTAMP = "START_OFFSET_TIMESTAMP"  # it is a time
     # Compaction at the source removed deletion markers first: the mirror may keep older records of their keys.
@@ -45,7 +47,10 @@ _KINDS: Final = {
     HoleCause.DIVERGENCE_CUT: DIVERGENCE_CUT_KIND,
 }
 # What releases from before a cause read in its place.
-_AS_EARLIER: Final = {HoleCause.SOURCE_DELETED_RECORDS: HoleCause.SOURCE_LOG_START}
+_AS_EARLIER: Final = {
+    HoleCause.SOURCE_DELETED_RECORDS: HoleCause.SOURCE_LOG_START,
+    HoleCause.DELETED_EARLIER: HoleCause.SOURCE_LOG_START,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,13 +35,9 @@ from tests.sim.listeners import Listener
 from tests.sim.network import Network
 from tests.sim.peers import Peers
 from tests.sim.scenario import CommonScenario
-from tests.sim.world import World
+from tests.sim.world import CoreRaised, World
 
 WRITES_A_SYNC = 20  # the page cache takes as many while a disk syncs once
-
-
-class CoreRaised(Exception):
-    """A core broke its own assertions, or met what it does not handle: a bug, wherever the fault came from."""
 
 
 class Node:
@@ -296,6 +292,8 @@ class Node:
                 self.on_word()
             case Hangup(ticket, reason):
                 self.listener.hang_up(ticket, reason)
+            case Changed("request", "failed", why):
+                raise CoreRaised(f"{self.place}: {why}")
             case Changed(what, to, why):
                 self.world.note(self.place, f"! {what}: {to} ({why})")
                 self.on_change(effect)

@@ -51,6 +51,10 @@ class Promise:
         return self.value
 
 
+class CoreRaised(Exception):
+    """A core broke its own assertions, or met what it does not handle: a bug, wherever the fault came from."""
+
+
 class World(Schedule):
     """The clock, the heap and the trace. Acts of one instant happen in the order they were asked for.
 

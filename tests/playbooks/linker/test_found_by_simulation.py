@@ -15,7 +15,7 @@ from linker.commands import (
     DescribeLink,
     DescribeMirror,
 )
-from linker.control.mirror_topic import creation
+from linker.control.topic_settings import creation
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked
 from linker.records.mirror_record import MIRROR_KIND, TopicSpec, removal

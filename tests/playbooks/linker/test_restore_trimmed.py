@@ -2,8 +2,10 @@
 
 from brokers.ids import TopicPartition
 from linker.commands import ChangeMirrors, ListHoles
+from linker.records.hole_ledger import HoleCause
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_restore import (
+    failed_over,
     is_restored,
     link_back,
     orphan_values,
@@ -63,6 +65,24 @@ def test_what_was_deleted_is_no_orphan() -> None:
     assert [one.why for one in world.source.changes if one.to == "restored"] == [
         "1 records are orphans"
     ]
+
+
+def test_what_it_deleted_of_what_both_had_is_in_the_ledger() -> None:
+    """The region that took its place still has it, and no link brings it."""
+    world = failed_over()
+    assert clients.delete_records(world.source, "orders", 0, 1) == 0
+    restored(world)
+    assert log_starts(world) == [1, 0]
+    holes = world.source.ask(ListHoles()).holes
+    assert [(one.base_offset, one.next_offset, one.cause) for one in holes] == [
+        (0, 1, HoleCause.DELETED_EARLIER),
+        (2, 5, HoleCause.DIVERGENCE_CUT),
+    ]
+    world.source.stop()
+    world.source.start()
+    clients.send(world.destination, "orders", 0, b"later")
+    world.run_until(lambda: same_logs(world))
+    assert world.source.ask(ListHoles()).holes == holes
 
 
 def test_both_have_deleted_up_to_the_middle_of_a_batch() -> None:

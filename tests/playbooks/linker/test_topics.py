@@ -16,7 +16,7 @@ from linker.commands import (
     DescribeMirror,
 )
 from linker.control.link_settings import LinkSettings
-from linker.control.mirror_topic import creation
+from linker.control.topic_settings import creation
 from linker.errors import LinkRefusal, MirrorError
 from linker.events import AdminAsked
 from linker.frames import Chunk, TopicState
@@ -105,6 +105,36 @@ def test_a_topic_with_fewer_partitions_than_before_fails_its_mirror_which_keeps_
     world.run_until(lambda: east.log("orders", 0) == world.source.log("orders", 0))
     assert len(east.view.image.topics_by_name["orders"].partitions) == 1
     assert east.mirror("orders").shown is MirrorState.ACTIVE
+
+
+class Behind(World):
+    """A source with a broker that has not heard of the newest partition. It answers first."""
+
+    is_behind = False
+    offset_before = 0
+
+    def send(self, host: Host, stream: int, frame: Any) -> None:
+        if self.is_behind and isinstance(frame, TopicState):
+            self.is_behind = False
+            one = (frame.leader_epochs[:1], frame.leaders[:1])
+            frame = replace(frame, partition_count=1, leader_epochs=one[0], leaders=one[1])
+            frame = replace(frame, metadata_offset=self.offset_before)
+        super().send(host, stream, frame)
+
+
+def test_a_broker_of_the_source_that_is_behind_does_not_fail_a_mirror_after_a_restart() -> None:
+    world = Behind()
+    east = started(world).destination
+    world.offset_before = world.source.view.image.next_offset
+    clients.grow_topic(world.source, "orders", 3)
+    world.run_until(lambda: len(east.view.image.topics_by_name["orders"].partitions) == 3)
+    east.stop()
+    world.is_behind = True
+    east.start()
+    world.run_until(lambda: not world.is_behind)
+    clients.send(world.source, "orders", 2, b"goes on")
+    world.run_until(lambda: b"goes on" in east.log("orders", 2))
+    assert east.mirror("orders").record.state is MirrorState.ACTIVE
 
 
 def test_settings_follow_the_source_and_local_edits_of_them_are_reverted() -> None:

@@ -49,9 +49,10 @@ from tests.sim.linked.transition_plants import (
 )
 from tests.sim.linked.transition_runs import TransitionRun
 from tests.sim.linked.unclean import UncleanRun
-from tests.sim.nodes import CoreRaised, Node
+from tests.sim.nodes import Node
 from tests.sim.regions.checking import Broken
 from tests.sim.runs import Stuck
+from tests.sim.world import CoreRaised
 
 
 class HeldRun(RetentionRun):

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import pytest
 
-from tests.sim.nodes import CoreRaised
 from tests.sim.regions.checking import Broken
 from tests.sim.regions.cleaning_plants import (
     CLEAN_THE_ACTIVE_SEGMENT,
@@ -17,6 +16,7 @@ from tests.sim.regions.plants import Plant
 from tests.sim.regions.runs import RegionRun
 from tests.sim.runs import Stuck
 from tests.sim.seeds import check_all
+from tests.sim.world import CoreRaised
 
 # One that once failed, by the simulator's own fault: the end of a cleaning that a power cut had interrupted removed
 # what the node's next life had written of the same segment, and the rest alone took its place.

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.sim.nodes import CoreRaised
 from tests.sim.regions.checking import Broken
 from tests.sim.regions.plants import (
     ACKNOWLEDGE_EARLY,
@@ -14,6 +13,7 @@ from tests.sim.regions.plants import (
     Plant,
 )
 from tests.sim.regions.runs import RegionRun
+from tests.sim.world import CoreRaised
 
 PLANTS = (
     ACKNOWLEDGE_EARLY,
