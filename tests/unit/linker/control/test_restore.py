@@ -10,7 +10,15 @@ import pytest
 from brokers.ids import Offset
 from brokers.metadata.commands.document_commands import PutDocuments
 from brokers.metadata.image.image import Image, PartitionImage, TopicImage
-from brokers.region import DescribeMirrors, MirrorsDescribed, PartitionState, Propose, Proposed
+from brokers.region import (
+    DescribeMirrors,
+    MirrorPartitionStatus,
+    MirrorsDescribed,
+    MirrorStatus,
+    PartitionState,
+    Propose,
+    Proposed,
+)
 from linker.control.failover_phases import FailoverProgress
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports, Progress, Readers
@@ -151,6 +159,21 @@ def test_what_is_sealed_and_in_the_hole_ledger_is_cut() -> None:
     coordinator.answer(Proposed(proposal.ticket, ()))
     assert coordinator.written is not None
     assert coordinator.written.state is MirrorState.PENDING_RESTORE
+
+
+def test_a_tail_ends_where_an_election_has_left_it() -> None:
+    """The leader that had all of it is gone, and none in sync had the last two records."""
+    points = (RestorePoint(5, 9, 0),)
+    setup = replace(RECORD, state=MirrorState.PENDING_SETUP_FOR_RESTORE, restore=points)
+    coordinator = Coordinator(setup, leader=OTHER)
+    (question,) = coordinator.asked
+    assert isinstance(question, DescribeMirrors)
+    leads = MirrorPartitionStatus(0, 0, 0, log_end_offset=7, high_watermark=7, last_epoch=0)
+    status = MirrorStatus("orders", 1, (leads,))
+    coordinator.answer(MirrorsDescribed(question.ticket, (status,)))
+    assert coordinator.written is not None
+    assert coordinator.written.restore == (RestorePoint(5, 7, 0),)
+    assert coordinator.written.state is MirrorState.PENDING_SETUP_FOR_RESTORE
 
 
 def test_a_mirror_that_fails_again_while_the_ledger_is_written_is_restored_again() -> None:
