@@ -2,15 +2,19 @@
 
 A follower truncates, and a link finds the common ancestor of two logs, by these files (KIP-101): one that is wrong
 loses data later, though no byte of the log differs today.
+
+A log that is copied after it was compacted may lack the epoch that it begins in, and no other: a cleaning keeps the
+first batch of each epoch, at least as a header, but the one of that epoch may lie below the log start. The epochs that
+follow begin at the same offsets, so no decision differs: this is noted.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from federation.audit.comparison.findings import Severity, Side
 from federation.audit.cut.bounds import AuditedReplica, Bounds, compared_range
-from federation.audit.sections.batch_headers import covering
+from federation.audit.sections.batch_headers import covering, first_from
 from federation.audit.sections.section import Problem
 from federation.audit.segments.checkpoints import Key
 
@@ -26,6 +30,7 @@ def problems(key: Key, source: Bounds, mirror: Bounds) -> tuple[int, list[Proble
         return 0, []
     found: list[Problem] = []
     read: dict[str, Spans] = {}
+    removed: dict[str, int] = {}
     for side, bounds in ((Side.SOURCE, source), (Side.MIRROR, mirror)):
         for one in bounds.replicas:
             if one.since > start or one.until < stop or not one.log.folder:
@@ -37,11 +42,12 @@ def problems(key: Key, source: Bounds, mirror: Bounds) -> tuple[int, list[Proble
                 found.append(_unreadable(key, replica, error, is_crashed=one.log.is_crashed))
                 continue
             read[replica] = _within(spans, start, stop)
+            removed[replica] = _removed_until(one, start)
             found += (
                 Problem(*key, offset, because, replica)
                 for offset, because in _against_batches(one, read[replica], start)
             )
-    return len(read), found + list(_between(key, read))
+    return len(read), found + list(_between(key, read, removed))
 
 
 def _unreadable(key: Key, replica: str, error: Exception, *, is_crashed: bool) -> Problem:
@@ -94,13 +100,23 @@ def _against_batches(one: AuditedReplica, spans: Spans, start: int) -> Iterator[
             )
 
 
-def _between(key: Key, read: dict[str, Spans]) -> Iterator[Problem]:
+def _removed_until(one: AuditedReplica, start: int) -> int:
+    """Up to where compaction has left no batch, from `start` on."""
+    first = first_from(one.log, start)
+    return start if first is None else min(max(start, first.base_offset), max(start, one.clean))
+
+
+def _between(key: Key, read: Mapping[str, Spans], removed: Mapping[str, int]) -> Iterator[Problem]:
     """Replicas of the same bytes have the same epochs."""
     every = [set(spans) for spans in read.values()]
     shared = set.intersection(*every) if every else set()
     for replica, spans in read.items():
         for epoch, offset in sorted(set.union(*every) - set(spans) - shared):
             others = [name for name, other in read.items() if (epoch, offset) in other]
-            yield Problem(
-                *key, offset, f"lacks epoch {epoch}, which {', '.join(others)} has", replica
-            )
+            because = f"lacks epoch {epoch}, which {', '.join(others)} has"
+            severity = Severity.FAULT
+            longer = [(epoch, offset), *spans]
+            if spans and spans[0][1] <= removed[replica] and longer in read.values():
+                because += ": compaction had left no batch of it when this log was copied"
+                severity = Severity.NOTE
+            yield Problem(*key, offset, because, replica, severity)
