@@ -52,10 +52,16 @@ def require_leadership(replica: Replica) -> Leadership:
 
 def diverging_epoch(replica: Replica, fetch: FetchPartition) -> EpochEndOffset | None:
     """Where the follower's log diverges from the leader's, None if it does not. Raises `Refusal` where the fetch
-    offset is outside of the leader's log."""
+    offset is outside of the leader's log.
+
+    Of an epoch that is older than all that the leader knows, the leader has nothing: it ends at the log start. In a
+    compacted log the first known one may begin above, as it was copied when nothing was left of the epochs before.
+    """
     log = replica.require_log()
     if fetch.last_fetched_epoch >= 0:
         epoch, end = log.epochs.end_offset_for(fetch.last_fetched_epoch, log.log_end_offset)
+        if log.epochs.entries and epoch < log.epochs.entries[0][0]:
+            end = min(end, log.log_start_offset)
         if epoch < 0 or fetch.fetch_offset < log.log_start_offset:
             raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
         if epoch < fetch.last_fetched_epoch or end < fetch.fetch_offset:

@@ -3,6 +3,7 @@
 import pytest
 
 from brokers.errors import KafkaError
+from brokers.log.epochs import EpochHistory
 from tests.unit.brokers.replication.hosting import Node, items
 
 
@@ -144,6 +145,24 @@ def test_a_follower_with_another_history_is_told_where_and_is_no_further(node: N
     assert item.records == b""
     leadership = node.replica(0).leadership
     assert leadership is not None and leadership.isr_state.followers[2].log_end_offset == -1
+
+
+@pytest.mark.parametrize(
+    ("last_epoch", "offset", "told"), [(0, 7, (0, 3)), (1, 9, (1, 3)), (1, 3, None), (2, 11, None)]
+)
+def test_of_epochs_older_than_all_it_knows_a_compacted_log_has_nothing(
+    node: Node, last_epoch: int, offset: int, told: tuple[int, int] | None
+) -> None:
+    """All of [3, 10) was removed before this log was copied: a follower may have other records there."""
+    node.append(0, count=12)
+    node.place(1, 5, partition_epoch=5)
+    log = node.replica(0).log
+    assert log is not None
+    log.log_start_offset, log.epochs = 3, EpochHistory([(2, 10)])
+    item = items(node.replies[node.fetch({0: offset}, leader_epoch=5, last_epoch=last_epoch)])[0]
+    found = item.diverging_epoch
+    assert (None if found is None else (found.epoch, found.end_offset)) == told
+    assert item.error_code == 0
 
 
 def test_a_lost_leadership_is_told_at_once_with_the_new_leader(node: Node) -> None:
