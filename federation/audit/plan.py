@@ -53,6 +53,7 @@ def units(source: Bounds, mirror: Bounds, unit_bytes: int | None = None) -> Iter
                 one.log.node,
                 *_stretch(one.log, begin, _beyond(one, offset, end) if by_key else end),
                 one.clean,
+                one.markers_from,
             )
             for (side, one), begin, end in zip(replicas, here, there, strict=True)
             if end is not None and one.since <= from_offset and offset <= one.until

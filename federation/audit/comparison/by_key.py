@@ -121,7 +121,7 @@ def differences(unit: Unit, source: KeyTable, mirror: KeyTable) -> list[Finding]
         needed = "what was aborted: transactions of a compacted topic are not judged by key"
         where = unit.from_offset, unit.to_offset
         found.append(_finding(unit, where, Class.NOT_ASKED, Side.NEITHER, {"needed": needed}))
-    return list(_bounded(sorted(found)))
+    return list(bounded(sorted(found)))
 
 
 def _divergent(unit: Unit, source: KeyTable, mirror: KeyTable) -> Iterator[Finding]:
@@ -202,7 +202,7 @@ def _break(unit: Unit, side: Side, found: Break) -> Finding:
     return _finding(unit, (found.base_offset, stop), kind, side, evidence)
 
 
-def _bounded(findings: Sequence[Finding]) -> Iterator[Finding]:
+def bounded(findings: Sequence[Finding]) -> Iterator[Finding]:
     """At most `FINDINGS_MAX` of each class, deletion markers apart: the ledger explains them by another rule."""
     counts: dict[tuple[Class, bool], int] = {}
     last: dict[tuple[Class, bool], Finding] = {}

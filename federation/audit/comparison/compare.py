@@ -17,6 +17,7 @@ from federation.audit.comparison.differences import Differences, differences, un
 from federation.audit.comparison.digests import Digest, digest, digest_and_walk, size
 from federation.audit.comparison.fetched_copies import in_files
 from federation.audit.comparison.findings import Class, Finding, Side
+from federation.audit.comparison.kept_records import kept_records
 from federation.audit.comparison.unit import Unit, UnitCopy, UnitOutcome
 from federation.audit.segments.indexes import PartIndexes, marked, places
 
@@ -67,6 +68,8 @@ def _by_key(unit: Unit, failed: Mapping[str, OSError]) -> UnitOutcome:
     }
     source, mirror = (_speaker(readings, side) for side in (Side.SOURCE, Side.MIRROR))
     findings = list(_unread(unit, readings, (source, mirror)))
+    for side in (Side.SOURCE, Side.MIRROR):
+        findings += kept_records(unit, [one for one in tables.values() if one.copy.side is side])
     for one in readings:
         if one.error is not None:
             continue

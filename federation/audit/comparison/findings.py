@@ -38,6 +38,7 @@ class Class(StrEnum):
     UNREADABLE = "unreadable"
     KNOWN_HOLE = "known_hole"
     KNOWN_STALE = "known_stale"
+    MARKER_MISSED = "marker_missed"
     LAG = "lag"
     EXPIRED_ON_ONE_SIDE = "expired_on_one_side"
     ORPHAN_TAIL = "orphan_tail"
@@ -65,6 +66,7 @@ MEANING = {
     Class.UNREADABLE: "the side named could not be read here",
     Class.KNOWN_HOLE: "skipped by the link, and in its hole ledger",
     Class.KNOWN_STALE: "deleted in the other region, whose deletion marker was missed: the hole ledger says so",
+    Class.MARKER_MISSED: "deleted, and kept by the replica named, which was away until the deletion marker was gone",
     Class.LAG: "not mirrored yet at the cut",
     Class.EXPIRED_ON_ONE_SIDE: "below the other side's log start",
     Class.ORPHAN_TAIL: "what the old source has beyond the cut of a failover",
@@ -79,7 +81,14 @@ MEANING = {
 
 UNKNOWNS = frozenset({Class.UNREADABLE, Class.NOT_ASKED})
 NOTES = frozenset(
-    {Class.LAG, Class.EXPIRED_ON_ONE_SIDE, Class.KNOWN_HOLE, Class.KNOWN_STALE, Class.ORPHAN_TAIL}
+    {
+        Class.LAG,
+        Class.EXPIRED_ON_ONE_SIDE,
+        Class.KNOWN_HOLE,
+        Class.KNOWN_STALE,
+        Class.MARKER_MISSED,
+        Class.ORPHAN_TAIL,
+    }
 )
 
 

@@ -15,6 +15,7 @@ class UnitCopy(NamedTuple):
     """What one replica has of a unit's offsets: in files, or on a broker from which it is still to be fetched.
 
     Compaction may have changed what lies below `clean`. Of a unit that is judged by key, the parts go on up to there.
+    Below `markers_from` deletion markers may be missing.
     """
 
     side: Side
@@ -22,6 +23,7 @@ class UnitCopy(NamedTuple):
     parts: tuple[Part, ...]
     fetched: FetchRange | None = None
     clean: int = 0
+    markers_from: int = 0
 
     @property
     def replica(self) -> str:
@@ -119,8 +121,8 @@ def unit_from_row(row: Sequence[Any]) -> Unit:
             node,
             tuple(Part(*part) for part in parts),
             FetchRange(*fetched) if fetched is not None else None,
-            clean,
+            *compaction,
         )
-        for side, node, parts, fetched, clean in row[4]
+        for side, node, parts, fetched, *compaction in row[4]
     )
     return Unit(row[0], row[1], row[2], row[3], tuple(copies), row[5])

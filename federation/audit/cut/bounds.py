@@ -22,12 +22,14 @@ class AuditedRegion(NamedTuple):
 
 class AuditedReplica(NamedTuple):
     """One replica, which is judged from `since` on, where its files begin, and below `until`. Compaction may have
-    changed what lies below `clean`; -1: nobody says up to where."""
+    changed what lies below `clean`; -1: nobody says up to where. Below `markers_from` deletion markers may be missing.
+    """
 
     log: ReadableReplica
     since: int
     until: int
     clean: int = 0
+    markers_from: int = 0
 
     def compacted_meanwhile(self, *, is_compacted: bool) -> bool:
         """Where nobody answers any more, it is assumed of a topic that is compacted, and of a log that has been."""

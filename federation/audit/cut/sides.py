@@ -71,7 +71,11 @@ class _Side(NamedTuple):
         lowest = min((log.first_offset for log in logs), default=0)
         replicas = [
             AuditedReplica(
-                log, log.first_offset if log.first_offset > lowest else 0, until, self._clean(log)
+                log,
+                log.first_offset if log.first_offset > lowest else 0,
+                until,
+                self._clean(log),
+                log.compaction.markers_from if log.compaction is not None else 0,
             )
             for log, until in zip(logs, self._untils(agreed), strict=True)
         ]

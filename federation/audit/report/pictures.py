@@ -19,6 +19,7 @@ COLOURS = {
     Class.EXPIRED_ON_ONE_SIDE: "#cfd6dc",
     Class.KNOWN_HOLE: "#8ecae6",
     Class.KNOWN_STALE: "#a3c9a8",
+    Class.MARKER_MISSED: "#c5dfa0",
     Class.ORPHAN_TAIL: "#b08968",
     Class.UNREADABLE: "#4a4e58",
     Class.MISSING_ON_MIRROR: "#d62839",

@@ -1,6 +1,7 @@
 """Linked regions of compacted topics: each replica cleans its own log, and what two of them have is the same."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tests.sim.seeds import check_all
 RUNS: dict[str, Callable[..., Any]] = {
     "--linked": LinkedRun,
     "--restore": RestoreRun,
+    "--restore-latest": partial(RestoreRun, start="latest"),
     "--reverse": ReversalRun,
     "--rounds": RoundsRun,
 }
@@ -25,14 +27,20 @@ def check(kind: str, seeds: Iterable[int]) -> None:
     check_all(seeds, run, f"{kind} --compacted ")
 
 
-@pytest.mark.parametrize(("kind", "seed"), [("--linked", 4), ("--rounds", 1), ("--rounds", 59)])
+@pytest.mark.parametrize(
+    ("kind", "seed"),
+    [("--linked", 4), ("--rounds", 0), ("--rounds", 1), ("--rounds", 59), ("--restore-latest", 0)],
+)
 def test_a_seed_that_once_failed_keeps_every_promise(kind: str, seed: int) -> None:
     """What they found.
 
     --linked 4: what recovery had found that a log lacks was forgotten when its recovery point rose.
+    --rounds 0: a follower kept a key whose deletion marker its leader had removed: the audit called it a loss.
     --rounds 1: batches that a cleaning had changed, and that were copied, did not raise the clean point of the copy.
     --rounds 59: a restore ended before a follower in sync had truncated its tail, with which it led at the next
     failover.
+    --restore-latest 0: copies lacked the leader epoch in which they began, of which nothing was left: a fault for the
+    audit.
     """
     check(kind, [seed])
 

@@ -27,7 +27,7 @@ from tests.spark.section_plants import (
 ELSEWHERE = {
     Class.DISPLACED,  # settled before anybody sees it
     Class.REPLICA_DIVERGENT,  # every `..._in_one_replica`
-    Class.KNOWN_STALE,  # of compacted logs: tests/spark/test_compacted.py
+    Class.KNOWN_STALE, Class.MARKER_MISSED,  # of compacted logs: tests/spark/test_compacted.py
     Class.NOT_ASKED, Class.ORPHAN_TAIL,  # about what a region did not say, and about cuts: verdict/test_heads.py
 }  # fmt: skip
 
