@@ -3,9 +3,9 @@
 A follower truncates, and a link finds the common ancestor of two logs, by these files (KIP-101): one that is wrong
 loses data later, though no byte of the log differs today.
 
-A log that is copied after it was compacted may lack the epoch that it begins in, and no other: a cleaning keeps the
-first batch of each epoch, at least as a header, but the one of that epoch may lie below the log start. The epochs that
-follow begin at the same offsets, so no decision differs: this is noted.
+A log that is copied after it was compacted may lack the epoch that it begins in, or begin it later, and no other: a
+cleaning keeps the first batch of each epoch, at least as a header, but the one of that epoch may lie below the log
+start. The epochs that follow begin at the same offsets, so no decision differs: this is noted.
 """
 
 import os
@@ -108,15 +108,26 @@ def _removed_until(one: AuditedReplica, start: int) -> int:
 
 def _between(key: Key, read: Mapping[str, Spans], removed: Mapping[str, int]) -> Iterator[Problem]:
     """Replicas of the same bytes have the same epochs."""
-    every = [set(spans) for spans in read.values()]
-    shared = set.intersection(*every) if every else set()
+    whole = dict(read)
     for replica, spans in read.items():
+        longer = [other for other in read.values() if _is_longer(other, spans)]
+        if longer and spans[0][1] <= removed[replica]:
+            whole[replica] = min(longer, key=lambda other: other[0][1])
+            epoch, offset = whole[replica][0]
+            because = f"says nothing of epoch {epoch} here, of which compaction had left no batch"
+            yield Problem(*key, offset, because, replica, Severity.NOTE)
+    every = [set(spans) for spans in whole.values()]
+    shared = set.intersection(*every) if every else set()
+    for replica, spans in whole.items():
         for epoch, offset in sorted(set.union(*every) - set(spans) - shared):
-            others = [name for name, other in read.items() if (epoch, offset) in other]
-            because = f"lacks epoch {epoch}, which {', '.join(others)} has"
-            severity = Severity.FAULT
-            longer = [(epoch, offset), *spans]
-            if spans and spans[0][1] <= removed[replica] and longer in read.values():
-                because += ": compaction had left no batch of it when this log was copied"
-                severity = Severity.NOTE
-            yield Problem(*key, offset, because, replica, severity)
+            others = [name for name, other in whole.items() if (epoch, offset) in other]
+            yield Problem(
+                *key, offset, f"lacks epoch {epoch}, which {', '.join(others)} has", replica
+            )
+
+
+def _is_longer(other: Spans, spans: Spans) -> bool:
+    """Whether it is the same history, but begins lower: in an earlier epoch, or in the same one."""
+    if not spans or not other or other[0][1] >= spans[0][1]:
+        return False
+    return other[1:] == (spans[1:] if other[0][0] == spans[0][0] else spans)

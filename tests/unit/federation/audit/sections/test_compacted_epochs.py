@@ -44,8 +44,19 @@ def test_the_epoch_that_a_copy_begins_in_may_be_lacking_and_is_noted(tmp_path: P
     log.cleaned(log.made[20].base_offset)
     section, (problem,) = log.audited(later(log.starts))
     assert (problem.offset, problem.severity) == (0, "note")
-    assert problem.replica.startswith("mirror") and "lacks epoch 0" in problem.because
+    assert problem.replica.startswith("mirror") and "nothing of epoch 0" in problem.because
     assert section.verdict is Verdict.KEPT
+
+
+def test_a_copy_may_begin_later_in_the_same_epoch(tmp_path: Path) -> None:
+    log = Compacted(tmp_path, without=5)
+    first = log.made[5].base_offset
+    log.cleaned(first)
+    section, (problem,) = log.audited({**log.starts, 0: first})
+    assert (problem.offset, problem.severity, section.verdict) == (0, "note", Verdict.KEPT)
+    for begin, until in ((first, first - 1), (log.made[6].base_offset, log.made[9].base_offset)):
+        log.cleaned(until)
+        assert "fault" in {one.severity for one in log.audited({**log.starts, 0: begin})[1]}
 
 
 def test_a_log_that_was_not_compacted_there_lacks_no_epoch(tmp_path: Path) -> None:
