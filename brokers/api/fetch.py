@@ -16,11 +16,11 @@ from brokers.ids import Instant, Offset, TopicPartition
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.partition.replica import Replica
 from brokers.replication.current_leader import HINTED, current_leader
+from brokers.replication.fetch_validation import diverging_epoch
 from brokers.replication.replica_manager import ReplicaManager
 from brokers.timers import Timers
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import (
-    EpochEndOffset,
     FetchableTopicResponse,
     FetchPartition,
     FetchRequest,
@@ -102,46 +102,39 @@ class PendingFetch:
                 replica = replica or self._api.replicas.require(
                     TopicPartition(name, asked.partition)
                 )
-                if self._admit(replica, asked, answer, now):
-                    self._wanted.append(Wanted(replica, asked, answer))
+                wanted = Wanted(replica, asked, answer)
+                if self._admit(wanted) and not self._is_closer_elsewhere(wanted, now):
+                    self._wanted.append(wanted)
             except Refusal as refusal:
-                answer.error_code = refusal.error
-                self._complete_now = True
-                if refusal.error in HINTED:
-                    self._hint(name, answer)
+                self._refuse(name, answer, refusal)
             if replica is not None:
                 self._fill_bounds(replica, answer)
             yield answer
 
-    def _admit(
-        self, replica: Replica, asked: FetchPartition, answer: PartitionData, now: Instant
-    ) -> bool:
+    def _admit(self, wanted: Wanted) -> bool:
         """Whether to read at all. A position of another leader epoch gets the end of that epoch here (KIP-595)."""
-        log = replica.require_log()
+        replica, asked, answer = wanted.replica, wanted.asked, wanted.answer
+        replica.require_log()
         replica.require_leader_epoch(asked.current_leader_epoch)
         if self._request.api_version < FOLLOWERS_FROM:
             replica.require_leader()
+        replica.require_uncut()
         if replica.is_isolated and asked.fetch_offset >= replica.high_watermark:
             raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER, "there may be more at another broker")
-        if asked.fetch_offset < log.log_start_offset or asked.fetch_offset > log.log_end_offset:
-            raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
-        if self._is_closer_elsewhere(replica, asked, answer, now):
-            return False
-        if asked.last_fetched_epoch < 0:
-            return True
-        epoch, end = log.epochs.end_offset_for(asked.last_fetched_epoch, log.log_end_offset)
-        if epoch == -1:
-            raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
-        if epoch == asked.last_fetched_epoch and end >= asked.fetch_offset:
-            return True
-        answer.diverging_epoch = EpochEndOffset(epoch=epoch, end_offset=end)
-        self._complete_now = True
-        return False
+        answer.diverging_epoch = diverging_epoch(replica, asked)
+        if answer.diverging_epoch is not None:
+            self._complete_now = True
+        return answer.diverging_epoch is None
 
-    def _is_closer_elsewhere(
-        self, replica: Replica, asked: FetchPartition, answer: PartitionData, now: Instant
-    ) -> bool:
+    def _refuse(self, name: str | None, answer: PartitionData, refusal: Refusal) -> None:
+        answer.error_code = refusal.error
+        self._complete_now = True
+        if refusal.error in HINTED:
+            self._hint(name, answer)
+
+    def _is_closer_elsewhere(self, wanted: Wanted, now: Instant) -> bool:
         """Whether the client is sent to a follower in its rack (KIP-392)."""
+        replica, asked, answer = wanted.replica, wanted.asked, wanted.answer
         if replica.leadership is None or not self._message.rack_id:
             return False
         preferred = self._api.replication.preferred_replica(
@@ -243,26 +236,30 @@ class PendingFetch:
 
     def _on_growth(self, size: int, now: Instant) -> list[Effect]:
         self._missing -= size
-        if self._missing > 0:
-            return []
-        self._leave()
-        for wanted in self._wanted:
-            if wanted.replica.log is None:
-                wanted.answer.error_code = self._why_closed(wanted.replica)
-                self._complete_now = True
-        self._wanted = [wanted for wanted in self._wanted if not wanted.answer.error_code]
-        return self._read(now)
+        return self._resume(now) if self._missing <= 0 else []
 
     def _on_time(self, now: Instant) -> list[Effect]:
         self._timer = None
-        self._leave()
         self._complete_now = True
+        return self._resume(now)
+
+    def _resume(self, now: Instant) -> list[Effect]:
+        """Read again, where the position is still one of this log: another may have taken its place (KIP-320)."""
+        self._leave()
+        self._wanted = [wanted for wanted in self._wanted if self._admit_again(wanted)]
         return self._read(now)
 
-    def _why_closed(self, replica: Replica) -> KafkaError:
-        if self._api.replicas.get(replica.partition) is replica:
-            return KafkaError.KAFKA_STORAGE_ERROR
-        return KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+    def _admit_again(self, wanted: Wanted) -> bool:
+        partition, answer = wanted.replica.partition, wanted.answer
+        try:
+            if self._api.replicas.get(partition) is not wanted.replica:
+                raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+            return self._admit(wanted)
+        except Refusal as refusal:
+            self._refuse(partition.topic, answer, refusal)
+            return False
+        finally:
+            self._fill_bounds(wanted.replica, answer)
 
     def _abandon(self) -> None:
         self._leave()

@@ -80,8 +80,9 @@ def truncate(replica: Replica, writer: str, offset: Offset, now: Instant) -> lis
     if replica.leadership is not None:
         # Followers have acknowledged what is cut now: this leader epoch must end.
         replica.leadership.on_sent(log.log_end_offset)
-    effects = replica.delayed.fail(KafkaError.NOT_LEADER_OR_FOLLOWER, now)
-    return [*effects, *replica.truncate(offset)]
+    truncation = replica.truncate(offset)
+    # Afterwards: consumers' fetches wait on if they find the log open.
+    return [*replica.delayed.fail(KafkaError.NOT_LEADER_OR_FOLLOWER, now), *truncation]
 
 
 def _require_writer(replica: Replica, writer: str) -> None:

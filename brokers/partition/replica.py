@@ -52,6 +52,7 @@ class Replica:
         "leader_is_gone",
         "leadership",
         "log",
+        "may_be_cut",
         "offline",
         "partition",
         "source",
@@ -82,6 +83,8 @@ class Replica:
         self.follows = False
         self.leader: BrokerId = NO_LEADER if host is None else host.node_id
         self.leader_high_watermark: Offset = 0
+        # A link writes the partition, and the leader has not found yet that this log is like its own.
+        self.may_be_cut = writer is not None
         self.leadership: Leadership | None = None
         self.source: ReplicaSource | None = None
         self.leader_is_gone = False  # its process ended; not in the image yet
@@ -143,6 +146,7 @@ class Replica:
         led, self.follows, self.leadership = not self.follows, True, None
         if image.leader_epoch != self.leader_epoch:
             self.leader_high_watermark = 0  # the new leader's may be behind for a while
+            self.may_be_cut |= writer is not None
             self.leader_is_gone = False
         self.leader, self.leader_epoch, self.writer = image.leader, image.leader_epoch, writer
         if led:
@@ -222,6 +226,14 @@ class Replica:
             because = f"{self.partition} is led by broker {self.leader}"
             raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER, because)
 
+    def require_uncut(self) -> None:
+        """Raises `Refusal` of a follower that may have to cut its log below its high watermark, after a restore."""
+        if self.follows and self.may_be_cut:
+            because = (
+                f"the leader of {self.partition} was not heard of in epoch {self.leader_epoch}"
+            )
+            raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER, because)
+
     def require_leader_epoch(self, leader_epoch: LeaderEpoch) -> None:
         """Raises `Refusal` if the client's leader epoch is another (KIP-320); -1 is not checked."""
         if leader_epoch == -1 or leader_epoch == self.leader_epoch:
@@ -275,7 +287,7 @@ class Replica:
 
     def update_leader_high_watermark(self, high_watermark: Offset, now: Instant) -> list[Effect]:
         """The high watermark of the leader's last response."""
-        self.leader_high_watermark = high_watermark
+        self.leader_high_watermark, self.may_be_cut = high_watermark, False
         return self._commit(min(high_watermark, self.require_log().written_offset), now)
 
     def advance(self, now: Instant) -> list[Effect]:

@@ -51,8 +51,8 @@ def require_leadership(replica: Replica) -> Leadership:
 
 
 def diverging_epoch(replica: Replica, fetch: FetchPartition) -> EpochEndOffset | None:
-    """Where the follower's log diverges from the leader's, None if it does not. Raises `Refusal` where the fetch
-    offset is outside of the leader's log.
+    """Where a follower's log, or what a consumer has read, diverges from this log; None if it does not. Raises
+    `Refusal` where the fetch offset is outside of this log.
 
     Of an epoch that is older than all that the leader knows, the leader has nothing: it ends at the log start. In a
     compacted log the first known one may begin above, as it was copied when nothing was left of the epochs before.

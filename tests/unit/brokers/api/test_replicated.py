@@ -62,7 +62,9 @@ class Region(Whole):
                 number, number * 10, UUID(int=number), (endpoint,), rack=rack, fenced=fenced
             )
 
-    def place(self, leader: int, isr: tuple[int, ...] = (1, 2, 3)) -> PartitionImage:
+    def place(
+        self, leader: int, isr: tuple[int, ...] = (1, 2, 3), writer: str | None = None
+    ) -> PartitionImage:
         topic = self.image.topics_by_name["t"]
         was = topic.partitions[0]
         placed = was._replace(
@@ -75,7 +77,7 @@ class Region(Whole):
         topic = replace(topic, partitions=(placed,))
         self.image.topics_by_name["t"] = self.image.topics_by_id[topic.id] = topic
         self.process.take(
-            self.broker.parts.replication.apply_partition(self.replica, placed, None, self.now)
+            self.broker.parts.replication.apply_partition(self.replica, placed, writer, self.now)
         )
         return placed
 
@@ -114,10 +116,26 @@ class Region(Whole):
         assert answer.responses[0].partitions[0].error_code == 0
 
     def consume(self, offset: int = 0, *, version: int = 12, rack: str = "") -> Any:
-        asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
+        return self.answers[self.poll(offset, version=version, rack=rack)]
+
+    def poll(
+        self, offset: int, *, version: int = 12, rack: str = "", max_wait_ms: int = 0, **place: int
+    ) -> int:
+        """The ticket of a consumer's Fetch. `place`: more fields of its partition."""
+        asked = FetchPartition(
+            partition=0, fetch_offset=offset, partition_max_bytes=1 << 20, **place
+        )
         named = {"topic": "t"} if version < 13 else {"topic_id": self.topic_id("t")}
-        message = FetchRequest(topics=[FetchTopic(partitions=[asked], **named)], rack_id=rack)
-        return self.ask(fetch, version, message)
+        message = FetchRequest(
+            topics=[FetchTopic(partitions=[asked], **named)],
+            rack_id=rack,
+            min_bytes=1,
+            max_wait_ms=max_wait_ms,
+        )
+        return self.start(fetch, version, message)
+
+    def polled(self, ticket: int) -> Any:
+        return self.answers[ticket].responses[0].partitions[0]
 
     def latest(self, version: int = 7, timestamp: int = -1) -> Any:
         asked = ListOffsetsPartition(partition_index=0, timestamp=timestamp)
@@ -234,6 +252,47 @@ def test_a_follower_serves_clients_that_know_it_may_up_to_what_it_knows_is_commi
     assert len(item.records) == len(batch(3))
     old = region.consume(version=10).responses[0].partitions[0]
     assert old.error_code == KafkaError.NOT_LEADER_OR_FOLLOWER
+
+
+def test_a_long_poll_is_told_of_a_new_leader_epoch() -> None:
+    region = Region()
+    region.put(acks=1)
+    ticket = region.poll(1, max_wait_ms=500, current_leader_epoch=0)
+    assert ticket not in region.answers
+    region.place(leader=2)
+    assert region.polled(ticket).error_code == KafkaError.FENCED_LEADER_EPOCH
+
+
+def test_a_long_poll_is_told_where_another_log_parts_that_takes_the_place_of_the_one_it_came_to() -> (
+    None
+):
+    """After an unclean election, or the way back after a failover (KIP-320)."""
+    region = Region()
+    region.put(count=3, acks=1)
+    ticket = region.poll(3, max_wait_ms=500, last_fetched_epoch=0)
+    region.place(leader=2)
+    region.process.take(region.replica.truncate(0))
+    region.place(leader=1, isr=(1,))
+    assert ticket not in region.answers
+    region.put(count=5, acks=1)
+    item = region.polled(ticket)
+    parted = item.diverging_epoch
+    assert (parted.epoch, parted.end_offset, item.records) == (0, 0, b"")
+
+
+def test_a_mirrors_follower_serves_nobody_before_its_leader_has_compared_their_logs() -> None:
+    """A restore cuts logs below what was committed; one that has not heard of it may lack what another one kept."""
+    region = Region()
+    region.put(count=3, acks=1)
+    for broker in (2, 3):
+        region.follow(broker, 3)
+    region.place(leader=2, writer="link")
+    item = region.consume().responses[0].partitions[0]
+    assert (item.error_code, item.records) == (KafkaError.NOT_LEADER_OR_FOLLOWER, b"")
+    region.place(leader=3)
+    assert region.consume().responses[0].partitions[0].error_code == item.error_code
+    region.process.take(region.replica.update_leader_high_watermark(3, region.now))
+    assert len(region.consume().responses[0].partitions[0].records) == len(batch(3))
 
 
 def test_a_reader_is_sent_to_the_replica_in_its_rack() -> None:

@@ -188,3 +188,12 @@ def test_an_empty_mirror_begins_with_the_batch_that_holds_its_start() -> None:
     assert [segment.base_offset for segment in log.segments] == [28]
     assert log.epochs.entries == ((0, 30),)
     assert refused(replica, 37, copied(36, 2)) is KafkaError.OFFSET_OUT_OF_RANGE
+
+
+def test_whoever_waits_for_a_log_that_is_cut_hears_of_it_and_does_not_find_the_old_one() -> None:
+    replica = open_replica(writer=LINK)
+    mirror.place(replica, LINK, 0, copied(0, 5), roll=False, complete_from=0, now=NOW)
+    found: list[bool] = []
+    replica.delayed.for_growth(1, lambda size, now: found.append(replica.log is None) or [])
+    mirror.truncate(replica, LINK, 2, NOW)
+    assert found == [True]
