@@ -3,8 +3,9 @@
 - `federation`: two regions, their network, and what is checked at each write to a mirror; `names`: what a mirror and
   its groups are called there
 - `event_checks`: what else is checked when it happens: `reads` (P3), `removals` from logs and `sealings` (P5), `gaps`
-  and `compacted_gaps` (P8), and `repeats` (P10); `known_offsets`: the highest that any node has known; `starts_before`:
-  where a log began before it is cut; `takeovers`: what a failover may cut
+  and `compacted_gaps` (P8), and `repeats` (P10); `known_offsets`: the highest that any node has known; `left_out`: what
+  compacted logs were copied without; `starts_before`: where a log began before it is cut; `takeovers`: what a failover
+  may cut
 - `readers`: of regions that are taken over, and come back
 - `operators`: makes the topic, the link and the mirror, and ends it
 - `checks`: what must be true of a mirror at the end; `verdict`: of every region; `orphans`: reads orphan stores;

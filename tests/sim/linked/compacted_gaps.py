@@ -15,6 +15,7 @@ from tests.sim.history import History, Written
 from tests.sim.linked.federation import Region
 from tests.sim.linked.gaps import Gaps
 from tests.sim.linked.known_offsets import KnownOffsets
+from tests.sim.linked.left_out import LeftOut
 
 
 class _End(NamedTuple):
@@ -25,6 +26,15 @@ class _End(NamedTuple):
     epoch: LeaderEpoch
 
 
+def _lacking(before: _End, batch: Batch) -> Iterator[tuple[Offset, range]]:
+    """The offsets that a batch has no record of, or that lie before it; with the leader epochs they may be of."""
+    held = {record.offset for record in batch.records()}
+    for offset in range(before.offset, batch.next_offset):
+        if offset not in held:
+            first = before.epoch if offset < batch.base_offset else batch.leader_epoch
+            yield offset, range(first, batch.leader_epoch + 1)
+
+
 class CompactedGaps(Gaps):
     """Of one region."""
 
@@ -33,16 +43,20 @@ class CompactedGaps(Gaps):
         assert region.evidence.history is not None
         self._history: History = region.evidence.history
         self._ends: dict[tuple[BrokerId, TopicPartition], _End] = {}
+        self._left_out = LeftOut()
+        region.evidence.left_out = self._left_out.of
 
     def written(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> Iterator[str]:
         """A batch has just come to a log."""
         before = self._end_before(number, partition, batch)
-        held = {record.offset for record in batch.records()}
-        for offset in range(before.offset, batch.next_offset):
-            if offset not in held:
-                first = before.epoch if offset < batch.base_offset else batch.leader_epoch
-                epochs = range(first, batch.leader_epoch + 1)
-                yield from self._judge(number, partition, offset, epochs)
+        if before.epoch < 0:
+            self._left_out.begins(number, partition)
+        missing: dict[Offset, bytes | None] = {}
+        for offset, epochs in _lacking(before, batch):
+            yield from self._judge(number, partition, offset, epochs)
+            for record in self._written(partition, offset, epochs):
+                missing[offset] = record.key
+        self._left_out.copied(number, partition, batch, missing)
         self._ends[number, partition] = _End(before.losses, batch.next_offset, batch.leader_epoch)
         self._reached[partition] = max(self._reached.get(partition, 0), batch.next_offset)
 
@@ -83,13 +97,16 @@ class CompactedGaps(Gaps):
 
     def _missing(self, partition: TopicPartition, offset: Offset, epochs: range) -> Written | None:
         """The record that was written there in one of these leader epochs, if no log may lack it."""
-        written = [
+        written = self._written(partition, offset, epochs)
+        may_lack = any(self._may_lack(partition, offset, each) for each in written)
+        return written[0] if written and not may_lack else None
+
+    def _written(self, partition: TopicPartition, offset: Offset, epochs: range) -> list[Written]:
+        return [
             record
             for history, at in self._history.everywhere(partition)
             for record in history.written_at(at, offset, epochs)
         ]
-        may_lack = any(self._may_lack(partition, offset, each) for each in written)
-        return written[0] if written and not may_lack else None
 
     def _may_lack(self, partition: TopicPartition, offset: Offset, record: Written) -> bool:
         if record.is_marker and not self._region.evidence.markers_last:

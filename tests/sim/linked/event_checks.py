@@ -47,6 +47,7 @@ class EventChecks:
         region.on_heard = lambda: self._raise("P5", sealings.look())
         region.on_batch = self._written
         region.statements.on_batch_read = self._read
+        region.statements.may_begin = self._gaps.may_begin
         for number, node in region.nodes.items():
             node.disk.on_removed = partial(self._removed, number)
             node.disk.on_replaced = partial(self._replaced, number)

@@ -25,6 +25,9 @@ class Gaps:
         # Of logs: how often their disks had lost something, and one past the last offset.
         self._tips: dict[tuple[BrokerId, TopicPartition], tuple[int, Offset]] = {}
         self._starts: dict[tuple[BrokerId, TopicPartition], Offset] = {}
+        self._begins: dict[
+            TopicPartition, Offset
+        ] = {}  # the highest log start that was found right
 
     def written(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> Iterator[str]:
         """A batch has just come to a log."""
@@ -70,11 +73,19 @@ class Gaps:
         if start > self._reached.get(partition, 0):
             skipped = f"[{self._reached.get(partition, 0)}, {start})"
             yield f"n{number} skips {skipped} of {partition}, which is not in the ledger"
-        if self._leaves_out(partition, self._may_begin_at(partition), start):
+        if not self.may_begin(partition, start):
             yield (
                 f"n{number} has {partition} begin at {start}, its source at"
                 f" {self._of_source(partition)}"
             )
+
+    def may_begin(self, partition: TopicPartition, start: Offset) -> bool:
+        """Whether a log may begin there. What once was right stays so: a mirror may end, and its source be gone."""
+        right = max(self._may_begin_at(partition), self._begins.get(partition, 0))
+        if self._leaves_out(partition, right, start):
+            return False
+        self._begins[partition] = max(start, self._begins.get(partition, 0))
+        return True
 
     def _leaves_out(self, partition: TopicPartition, start: Offset, end: Offset) -> bool:
         """Whether anything is missing in a mirror that begins at `end` and not at `start`."""

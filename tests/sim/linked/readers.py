@@ -2,7 +2,8 @@
 
 One says in which leader epoch the record before its position was written. So it is told where its region's log has
 parted from what it has read (KIP-595's diverging epoch, which KIP-320 wants for consumers), and goes on from there.
-Only what a declared takeover has cut may be gone (P3).
+Only what a declared takeover has cut may be gone (P3). Of a compacted topic it reads all again: what it has read below
+may lack what the cut records had replaced, and its region's log has begun anew.
 """
 
 from collections.abc import Iterator
@@ -81,8 +82,9 @@ class RegionReader(Reader):
         if not self._may_part(partition):
             stood = f"{self.name} stood at {position} of {partition}, read in leader epoch {epoch}"
             self._statements.contradicts("P3", f"{stood}; its leader has that up to {end} only")
-        self._world.note(self.name, f"goes back from {position} of {partition} to {end}")
-        self.positions[partition] = min(position, end)
+        back = min(position, end) if self._region.scenario.compaction is None else 0
+        self._world.note(self.name, f"goes back from {position} of {partition} to {back}")
+        self.positions[partition] = back
         self._begin_again(partition)
 
     def _begin_again(self, partition: TopicPartition) -> None:
@@ -106,12 +108,9 @@ class RegionReader(Reader):
 
 
 def readers_of(regions: tuple[Region, ...]) -> list[Reader]:
-    """Most regions have one, but for compacted topics: a log of those may be emptied and copied anew."""
+    """Most regions have one."""
     found: list[Reader] = []
     for region in regions:
-        if (
-            region.scenario.compaction is None
-            and region.world.rng(f"readers in {region.region}").random() < 0.7
-        ):
+        if region.world.rng(f"readers in {region.region}").random() < 0.7:
             found.append(RegionReader(region, f"reader in {region.region}"))
     return found

@@ -23,8 +23,12 @@ def check_compacted(seeds: Iterable[int]) -> None:
 
 
 def test_compacted_topics_of_one_name_are_mirrored_apart() -> None:
-    """3 has one of the same name, 6 has prefixes of both, and groups."""
-    check_compacted((3, 6))
+    """3 has one of the same name, 6 has prefixes of both, and groups.
+
+    10246: a mirror is failed over before it has come to where its source was cleaned up to. 10295: its source was
+    trimmed to 4, and the next batch that cleaning had left there begins at 6.
+    """
+    check_compacted((3, 6, 10246, 10295))
 
 
 def test_prefixes_of_topics_and_groups_and_endings_of_either_mirror_are_drawn() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from brokers.ids import Offset, TopicPartition
 from linker.records.hole_ledger import HOLE_KIND, decode_hole
 from tests.sim.disks import Disk
-from tests.sim.evidence import batches
+from tests.sim.evidence import batches, log_start
 from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.orphans import orphans
 from tests.sim.regions import checks, compacted_logs
@@ -13,6 +13,7 @@ from tests.sim.regions.checking import Evidence
 from tests.sim.regions.cluster import TOPIC
 from tests.sim.regions.compaction import key_of
 from tests.sim.regions.inspection import Inspector
+from tests.sim.statements import Place
 
 Orphan = tuple[TopicPartition, Offset, bytes]
 Disks = Mapping[TopicPartition, Disk]  # of one replica each: all are equal by then
@@ -35,11 +36,19 @@ def what_was_read_was_written(evidence: Evidence) -> Iterator[str]:
         (place, value)
         for place, value in evidence.statements.read.items()
         if not (
-            evidence.statements.is_cut(place.partition, place.offset, value)
+            _may_be_gone(evidence, place, value)
             and _is_sealed(evidence, (place.partition, place.offset, value), sealed)
         )
     )
     yield from compacted_logs.untrue(evidence, stays)
+
+
+def _may_be_gone(evidence: Evidence, place: Place, value: bytes) -> bool:
+    """A takeover has cut it; or it was copied anew, and its source's log began above that."""
+    replicas = evidence.replicas.get(place.partition, ())
+    starts = (log_start(evidence.disks[each], place.partition) for each in replicas)
+    is_cut = evidence.statements.is_cut(place.partition, place.offset, value)
+    return is_cut or place.offset < min(starts, default=0)
 
 
 def _sealed(evidence: Evidence) -> set[Orphan]:

@@ -1,5 +1,7 @@
 """Where the evidence about a region is heard: what its clients were told, and what its disks hold and ever held."""
 
+from collections.abc import Callable, Collection
+
 from brokers.ids import BrokerId, LeaderEpoch, Offset, TopicPartition
 from federation.promises import PROMISES
 from tests.sim.disks import Disk
@@ -30,6 +32,10 @@ class Broken(Exception):
         self.finding = finding
 
 
+def _nothing(number: BrokerId, partition: TopicPartition) -> Collection[Offset]:
+    return ()
+
+
 class Evidence:
     """All that checkers look at."""
 
@@ -43,6 +49,8 @@ class Evidence:
         self.holes: dict[
             TopicPartition, list[tuple[Offset, Offset]]
         ] = {}  # a mirror's, by its ledger
+        # What a mirror's replica was copied without, and nothing in it has replaced.
+        self.left_out: Callable[[BrokerId, TopicPartition], Collection[Offset]] = _nothing
         self.truths: dict[TopicPartition, Truth] = {}  # at the end
         self._written: dict[tuple[TopicPartition, LeaderEpoch, Offset], tuple[BrokerId, bytes]] = {}
 

@@ -45,7 +45,11 @@ class Cluster:
         self.scenario = scenario
         self.region = region
         self.network = network or Network(world, scenario)
-        self.statements = RegionStatements(region, never_in_sync=_lasting_observers(scenario))
+        self.statements = RegionStatements(
+            region,
+            is_compacted=scenario.compaction is not None,
+            never_in_sync=_lasting_observers(scenario),
+        )
         self.evidence = checking.Evidence(self.statements)
         self.evidence.judge_compaction(scenario.compaction)
         self.stopping = False  # clients finish what they have

@@ -6,7 +6,7 @@ What it has lies where it was written. From the largest of these offsets on all 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from brokers.ids import METADATA_PARTITION, Offset, ProducerId, TopicPartition
@@ -24,13 +24,15 @@ Holes = Sequence[tuple[Offset, Offset]]
 
 @dataclass(frozen=True)
 class CompactedLog:
-    """One replica, as its disk shows it. `ends`: one past the last batch of each producer."""
+    """One replica, as its disk shows it. `ends`: one past the last batch of each producer. `left_out`: what it was
+    copied without, and no replica has."""
 
     start: Offset
     complete_from: Offset
     batches: tuple[Batch, ...]
     records: Mapping[Offset, Written]
     ends: Mapping[ProducerId, Offset]
+    left_out: frozenset[Offset] = frozenset()
 
     def above(self, offset: Offset) -> dict[Offset, bytes]:
         """Its batches from there on, as bytes."""
@@ -74,7 +76,7 @@ def removed(
 ) -> Iterator[str]:
     """What is gone and should not be."""
     for offset, record in truth.records.items():
-        if offset < log.start or offset in log.records:
+        if offset < log.start or offset in log.records or offset in log.left_out:
             continue
         if any(base <= offset < following for base, following in holes):
             continue
@@ -100,9 +102,12 @@ def logs_of(evidence: "Evidence") -> Iterator[tuple[TopicPartition, str, Compact
     """(partition, where, the replica there, what was written): of every replica."""
     for partition, replicas in evidence.replicas.items():
         truth = truth_of(evidence, partition)
-        for number in replicas:
-            log = read(evidence.disks[number], partition)
-            yield partition, f"{partition} on node {number}", log, truth
+        logs = {number: read(evidence.disks[number], partition) for number in replicas}
+        held = {offset for log in logs.values() for offset in log.records}
+        for number, log in logs.items():
+            left_out = frozenset(evidence.left_out(number, partition)) - held
+            where = f"{partition} on node {number}"
+            yield partition, where, replace(log, left_out=left_out), truth
 
 
 def truth_of(evidence: "Evidence", partition: TopicPartition) -> Truth:
@@ -190,6 +195,9 @@ def sequences_are_known(evidence: "Evidence") -> Iterator[str]:
 
 def readers_know_the_latest(evidence: "Evidence") -> Iterator[str]:
     """P3: whoever has read beyond it has the last value of a key, and none of one that was deleted."""
+    left_out: dict[TopicPartition, frozenset[Offset]] = {}
+    for partition, _, log, _ in logs_of(evidence):
+        left_out[partition] = left_out.get(partition, frozenset()) | log.left_out
     for (reader, partition), table in evidence.statements.tables.items():
         if partition not in evidence.replicas:
             continue
@@ -200,7 +208,8 @@ def readers_know_the_latest(evidence: "Evidence") -> Iterator[str]:
             may_lack = record.is_marker and not evidence.markers_last
             trimmed = offset < evidence.statements.trims.get(partition, 0)
             is_beyond = offset >= evidence.statements.reached.get((reader, partition), 0)
-            if not (is_known or may_lack or trimmed or is_beyond):
+            is_left_out = offset in left_out[partition]
+            if not (is_known or may_lack or trimmed or is_beyond or is_left_out):
                 told = f"has {value!r:.40} of {at}, and {_brief(record)} at {offset} is the last"
                 yield f"{reader} of {partition}, key {key!r}: {told}"
 

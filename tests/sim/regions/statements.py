@@ -16,6 +16,7 @@ class RegionStatements:
 
     region: str
     loses: bool = False  # elects uncleanly
+    is_compacted: bool = False  # its logs are
     rewrites: bool = False  # what lies at an offset may be another record later
     never_in_sync: frozenset[BrokerId] = frozenset()  # observers of the topics that clients make
     acknowledged: list[Acknowledged] = field(default_factory=list)
@@ -43,6 +44,8 @@ class RegionStatements:
     trims: dict[TopicPartition, Offset] = field(default_factory=dict)  # asked for, at most
     # Hears of each, for mirrors of other names.
     on_trim: Callable[[TopicPartition, Offset], None] = lambda partition, offset: None
+    # Whether a log may begin there, beyond what was asked: a mirror, by who judges its log starts.
+    may_begin: Callable[[TopicPartition, Offset], bool] = lambda partition, start: False
     # Where a mirror began, if not where its source did.
     began: Callable[[TopicPartition], Offset] = lambda partition: 0
     made: dict[str, int] = field(default_factory=dict)  # topic -> partitions it has at least
@@ -111,7 +114,7 @@ class RegionStatements:
     def told_start(self, partition: TopicPartition, log_start_offset: Offset) -> None:
         """By a leader or a follower."""
         asked = max(self.trims.get(partition, 0), self.began(partition))
-        if log_start_offset > asked:
+        if log_start_offset > asked and not self.may_begin(partition, log_start_offset):
             told = f"{partition} begins at {log_start_offset}, and was to be deleted up to {asked}"
             self.contradicts("P8", told)
 
@@ -167,11 +170,12 @@ class RegionStatements:
     def _stays(self, partition: TopicPartition, led: LeaderEpoch, mark: Offset) -> Offset:
         """What is still known of a high watermark that the leader of `led` has told.
 
-        A leader cuts its log just before its leader epoch ends, so that falls back within the last of those, too.
+        A leader cuts its log just before its leader epoch ends, so that falls back within the last of those, too. One
+        that has been compacted may begin anew.
         """
         if self.cuts is None or led > self.cut_in.get(partition, led):
             return mark
-        return min(mark, self.cuts.get(partition, 0))
+        return 0 if self.is_compacted else min(mark, self.cuts.get(partition, 0))
 
     def was_taken_over(self, cuts: Mapping[TopicPartition, Offset]) -> None:
         """From now on the region may be restored."""
