@@ -348,6 +348,21 @@ def test_so_must_what_is_replaced_by_what_is_not_committed(compacted: Scene) -> 
     assert told.startswith("P8 in west") and "the last one of its key" in told
 
 
+def test_a_client_may_be_told_a_start_behind_which_only_replaced_records_lie(
+    compacted: Scene,
+) -> None:
+    """The hole of a mirror whose source was trimmed to 4 may end at 6, where the next batch begins."""
+    statements = compacted.east.statements
+    written = compacted.log(compacted.east, compacted.east.brokers[0])
+    latest = {record.key: record.offset for batch in written for record in batch.records()}
+    assert min(latest.values()) > 0
+    statements.told_start(PARTITION, min(latest.values()))
+    assert not statements.contradictions
+    statements.told_start(PARTITION, written[-1].next_offset)
+    assert [invariant for invariant, _ in statements.contradictions] == ["P8"]
+    statements.contradictions.clear()
+
+
 # --- P10 ---
 
 
