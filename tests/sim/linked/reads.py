@@ -1,8 +1,9 @@
 """P3 when a reader's answer comes: what it holds is committed in that region, and stays.
 
 Committed is what as many replicas have written as an acknowledgement of all in-sync ones needs, and what lies below the
-highest high watermark that any node has known. It stays: nobody writes another record in its place in a later leader
-epoch, unless a failover was declared that cuts it.
+highest high watermark that any node has known. A replica of a compacted topic that is beyond it counts as well: it may
+have been copied from a log in which it was cleaned away. It stays: nobody writes another record in its place in a
+later leader epoch, unless a failover was declared that cuts it.
 """
 
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ class Reads:
         self._region, self._known = region, known
         # By leader epoch and base offset, who has ever written the batch.
         self._writers: dict[tuple[TopicPartition, LeaderEpoch, Offset], set[BrokerId]] = {}
+        self._ends: dict[tuple[TopicPartition, BrokerId], Offset] = {}  # how far they have written
         # The leader epoch of the batch that was read at an offset.
         self._shown: dict[TopicPartition, dict[Offset, LeaderEpoch]] = {}
 
@@ -27,6 +29,8 @@ class Reads:
         """A batch has just come to a log."""
         key = (partition, batch.leader_epoch, batch.base_offset)
         self._writers.setdefault(key, set()).add(number)
+        end = partition, number
+        self._ends[end] = max(batch.next_offset, self._ends.get(end, 0))
         shown = self._shown.get(partition)
         for offset in range(batch.base_offset, batch.next_offset) if shown else ():
             assert shown is not None
@@ -44,8 +48,7 @@ class Reads:
         if all(shown.get(offset) == epoch for offset in offsets):
             return
         place = f"{partition}@{batch.base_offset}"
-        key = (partition, batch.leader_epoch, batch.base_offset)
-        writers = self._writers.get(key, set()) - self._region.statements.never_in_sync
+        writers = self._writers_of(partition, batch) - self._region.statements.never_in_sync
         wanted = self._region.scenario.min_insync
         if len(writers) < wanted:
             yield f"{place} was read, {sorted(writers)} of {wanted} in-sync replicas have written it"
@@ -57,6 +60,15 @@ class Reads:
         ):
             yield f"{place} was read with bytes that nobody has written"
         shown.update(dict.fromkeys(offsets, epoch))
+
+    def _writers_of(self, partition: TopicPartition, batch: Batch) -> set[BrokerId]:
+        found = self._writers.get((partition, batch.leader_epoch, batch.base_offset), set())
+        if self._region.evidence.history is None:
+            return found
+        ends = self._ends.items()
+        return found | {
+            one for (of, one), end in ends if of == partition and end > batch.next_offset
+        }
 
     def _may_be_cut(self, partition: TopicPartition, offset: Offset, epoch: LeaderEpoch) -> bool:
         return self._region.takeovers.cuts_epoch(partition, offset, epoch)
