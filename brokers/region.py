@@ -363,7 +363,7 @@ class RegionView(Protocol):
         """Of whole segments, also of some that were deleted; -1 where one is unknown, or none begins there."""
 
     def held_bytes(self, partition: TopicPartition) -> int:
-        """Bytes of this node's replica that retention would have deleted, had they not been held."""
+        """Bytes of this node's replica that retention would have deleted, were they not held; -1 before it has run."""
 
     def groups_with_offsets(self) -> tuple[str, ...]:
         """The ids of the groups that have committed offsets."""

@@ -105,6 +105,12 @@ class LogMaintenance:
             effects += self._partitions.all[partition].trim(start)
         return effects
 
+    def held_bytes_of(self, partition: TopicPartition) -> int:
+        """-1: unknown. No round has been since the start, or the log is not open."""
+        replica = self._partitions.all.get(partition)
+        is_known = self._holds is not None and replica is not None and replica.log is not None
+        return self.held_bytes.get(partition, 0) if is_known else -1
+
     def marker_hold(self, partition: TopicPartition) -> MarkerHold:
         """As the holds were in the last round. What mirrors lack is unknown before the first one."""
         if self._holds is None:

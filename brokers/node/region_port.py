@@ -286,7 +286,7 @@ class LocalRegionView:
         return replica.log.bytes_between(base, end)
 
     def held_bytes(self, partition: TopicPartition) -> int:
-        return self._maintenance.held_bytes.get(partition, 0)
+        return self._maintenance.held_bytes_of(partition)
 
     def groups_with_offsets(self) -> tuple[str, ...]:
         return self._groups.groups_with_offsets()

@@ -2,7 +2,7 @@
 
 MaxLag, link-count and mirror-topic-count are Confluent's for Cluster Linking, as the JMX exporter spells them; like
 those, link-count is 1 on the link coordinator and 0 elsewhere. What begins with `causeway_` is ours. A broker tells of
-the mirror partitions that it leads; of topics as a whole, the link coordinator does.
+the mirror partitions that it leads; of topics as a whole, the link coordinator does. What is not known has no sample.
 """
 
 from collections import Counter
@@ -18,6 +18,7 @@ from linker.administration.status import shown_state
 from linker.control.cluster_link import ClusterLink
 from linker.control.source_link import SourceLink
 from linker.linker import Linker
+from linker.records.mirror_state import LIVE
 
 MAX_LAG: Final = "kafka_server_link_clusterlinkfetchermanager_maxlag"
 LINK_COUNT: Final = "kafka_server_cluster_link_metrics_link_count"
@@ -83,12 +84,10 @@ class LinkMetrics:
         yield from family(LINK_COUNT, "gauge", "1 on the coordinator of the link", samples)
 
     def _lags(self, led: list[_Led]) -> Iterator[str]:
-        most = dict.fromkeys(self._linker.links, 0)
-        for each in led:
-            most[each.link] = max(most.get(each.link, 0), each.lag)
-        about = "Records by which the slowest mirror partition here is behind its source"
+        about = "Records by which the slowest mirror partition here is behind its source, of those of which it is known"
         by_link = (
-            (lag, labelled(clientId="ClusterLink", link_name=name)) for name, lag in most.items()
+            (lag, labelled(clientId="ClusterLink", link_name=name))
+            for name, lag in _most(led).items()
         )
         yield from family(MAX_LAG, "gauge", about, by_link)
         known = [each for each in led if each.lag >= 0]
@@ -150,7 +149,7 @@ class LinkMetrics:
         """As the source: whom writes wait for, or have not waited for any longer."""
         wait = self._linker.startup_wait
         about = "Links of other regions that writes wait for since this broker has started"
-        count = iter(((len(wait.awaited), ""),))
+        count = iter([(len(wait.awaited), "")] if wait.has_begun else [])
         yield from family("causeway_startup_awaited_destinations", "gauge", about, count)
         about = "1 for a link of another region that was not heard in link.source.startup.wait.ms"
         missed = ((1, labelled(destination=name)) for name in wait.missed)
@@ -162,17 +161,33 @@ class LinkMetrics:
         samples = (
             (size, labelled(topic=partition.topic, partition=partition.partition))
             for partition, size in self._linker.held_bytes()
+            if size >= 0
         )
         yield from family("causeway_retention_hold_bytes", "gauge", about, samples)
 
     def _orphan_store(self) -> Iterator[str]:
-        tails, size = self._orphans.totals()
+        totals = self._orphans.totals()
+        tails, sizes = ([totals[0]], [totals[1]]) if totals is not None else ([], [])
         about = "Sealed tails in the orphan stores of this broker"
-        yield from family("causeway_orphan_tails", "gauge", about, iter([(tails, "")]))
+        yield from family("causeway_orphan_tails", "gauge", about, ((one, "") for one in tails))
         about = "Bytes of their files"
-        yield from family("causeway_orphan_bytes", "gauge", about, iter([(size, "")]))
+        yield from family("causeway_orphan_bytes", "gauge", about, ((one, "") for one in sizes))
 
 
 def _led(name: str, link: ClusterLink, topic: str, now: Instant) -> list[_Led]:
-    status = link.status(topic, now)
-    return [_Led(name, topic, each) for each in status.partitions] if status is not None else []
+    """None of a mirror that is STOPPED: it is behind nobody, whatever was heard of its source before."""
+    mirror, status = link.mirrors.get(topic), link.status(topic, now)
+    if mirror is None or status is None or mirror.record.state not in LIVE:
+        return []
+    return [_Led(name, topic, each) for each in status.partitions]
+
+
+def _most(led: list[_Led]) -> dict[str, int]:
+    """The largest lag by link. A link is left out where none is known, or 0 is the most and another one is unknown."""
+    most: dict[str, int] = {}
+    unknown = {each.link for each in led if each.lag < 0}
+    for each in led:
+        most[each.link] = max(most.get(each.link, -1), each.lag)
+    return {
+        name: lag for name, lag in most.items() if lag > 0 or (lag == 0 and name not in unknown)
+    }

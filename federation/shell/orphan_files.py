@@ -64,10 +64,16 @@ class OrphanFiles:
             orphans=[each for each in found if request.topic in ("", each.topic)]
         )
 
-    def totals(self) -> tuple[int, int]:
-        """How many tails there are, and the bytes of their files."""
-        folders = [path for _, path, _ in self._folders()]
-        sizes = (file.stat().st_size for path in folders for file in path.iterdir())
+    def totals(self) -> tuple[int, int] | None:
+        """How many tails there are, and the bytes of their files; None while a log directory can't be read, or a tail
+        is being discarded."""
+        try:
+            for log_dir in self._log_dirs:
+                log_dir.stat()  # a glob finds nothing where there is no directory
+            folders = [path for _, path, _ in self._folders()]
+            sizes = [file.stat().st_size for path in folders for file in path.iterdir()]
+        except OSError:
+            return None
         return len(folders), sum(sizes)
 
     def read(self, request: Any) -> Any:

@@ -32,7 +32,7 @@ class StartupWait:
         self._region = region
         self._destinations = destinations
         self._wait_ms = wait_ms
-        self._has_begun = False
+        self.has_begun = False  # before that nobody knows who is to be waited for
         self._ready_at: Instant | None = None
         self._awaited: dict[
             str, Offset
@@ -56,7 +56,7 @@ class StartupWait:
     def follow(self, delta: ImageDelta, now: Instant) -> Effects:
         """The image may have this process as a broker now. It leads nothing before that."""
         effects: Effects = []
-        if not self._has_begun and (began_at := self._region.view.broker_epoch) is not None:
+        if not self.has_begun and (began_at := self._region.view.broker_epoch) is not None:
             effects += self._begin(began_at, now)
         self._destinations.follow(delta.documents_changed)
         is_news = any(kind == DESTINATION_KIND for kind, _ in delta.documents_changed)
@@ -67,14 +67,14 @@ class StartupWait:
         image, own = self._region.view.image, self._region.view.broker_id
         if own not in image.brokers:
             return []  # a controller alone, which has no writes, and may be ready before it knows anything
-        effects = [] if self._has_begun else self._begin(image.next_offset, now)
+        effects = [] if self.has_begun else self._begin(image.next_offset, now)
         self._ready_at = now
         if self._awaited:
             self._timer = self._region.timers.set(now + self._wait_ms, self._on_late)
         return effects
 
     def _begin(self, began_at: Offset, now: Instant) -> Effects:
-        self._has_begun = True
+        self.has_begun = True
         self._destinations.began_at = began_at
         self._destinations.follow(self._region.view.image.documents)
         if not self._wait_ms or not self._destinations.is_enabled:
@@ -87,7 +87,7 @@ class StartupWait:
 
     def _look(self, now: Instant) -> Effects:
         """Records of destinations may be newer, or gone; brokers may have been registered."""
-        if not self._has_begun:
+        if not self.has_begun:
             return []
         versions = self._destinations.versions
         before = list(self._awaited)

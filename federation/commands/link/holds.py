@@ -23,7 +23,8 @@ def holds(bootstrap: str, name: str, as_json: bool) -> None:
     """List what this region, as a source, keeps for mirrors in other regions: of link NAME, or of all.
 
     Links ask for it with retention.hold.enable. Offsets below MirrorOffset are in the mirror. HeldBytes is what
-    retention would have deleted. link.retention.hold.max.bytes and .ms of each broker bound it.
+    retention would have deleted when it ran last: after a start first when log.retention.check.interval.ms have passed.
+    link.retention.hold.max.bytes and .ms of each broker bound it.
     """
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
 
@@ -63,8 +64,8 @@ def _show(listed: list[dict[str, Any]], silent: dict[int, str]) -> None:
                 hold["destination_cluster_id"],
                 hold["topic"],
                 str(each["partition"]) if each else "",
-                str(offset) if offset >= 0 else "not known yet",
-                str(each["held_bytes"]) if each else "",
+                _known(offset),
+                _known(each["held_bytes"]) if each else "",
                 str(hold["max_bytes"]),
                 str(hold["max_ms"]),
                 instant(hold["since_ms"]),
@@ -78,6 +79,10 @@ def _show(listed: list[dict[str, Any]], silent: dict[int, str]) -> None:
         )
     for broker, why in silent.items():
         screen().print(f"broker {broker} does not answer: {why}")
+
+
+def _known(number: int) -> str:
+    return str(number) if number >= 0 else "not known yet"
 
 
 @click.command("drop-holds")

@@ -6,11 +6,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from federation.shell.link_metrics import LinkMetrics
 from federation.shell.orphan_files import OrphanFiles
-from linker.commands import AlterLinkConfigs, ChangeMirrors
+from linker.commands import AlterLinkConfigs, ChangeMirrors, CreateMirror
+from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_bidirectional import with_another_secret
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 
+MAX_LAG = "kafka_server_link_clusterlinkfetchermanager_maxlag"
+LAG = "causeway_mirror_lag_records"
 Samples = dict[str, dict[tuple[tuple[str, str], ...], float]]
 
 
@@ -75,7 +78,7 @@ def test_each_name_of_a_lag_has_the_number_of_records_bytes_and_milliseconds(
     def of_first(name: str) -> float:
         return found[name][("link_name", "west-east"), ("partition", "0"), ("topic", "orders")]
 
-    (most,) = found["kafka_server_link_clusterlinkfetchermanager_maxlag"].items()
+    (most,) = found[MAX_LAG].items()
     assert most == ((("clientId", "ClusterLink"), ("link_name", "west-east")), 3)
     size = len(world.source.log("orders", 0)) - before
     for name in ("causeway_mirror_lag", "causeway_mirror_origin_lag"):
@@ -91,6 +94,40 @@ def test_each_name_of_a_lag_has_the_number_of_records_bytes_and_milliseconds(
     found = scraped(world.destination, tmp_path)
     assert of_first("causeway_mirror_lag_is_lower_bound") == 1
     assert of_first("causeway_mirror_lag_records") == 3
+
+
+def test_a_partition_of_which_nothing_is_known_does_not_make_the_largest_lag_0(
+    tmp_path: Path,
+) -> None:
+    """A mirror that has failed is not copied after a restart, so nothing is heard of its source."""
+    world = mirrored()
+    clients.create_topic(world.source, "gone")
+    world.destination.ask(CreateMirror(link="west-east", mirror_topic="gone"))
+    world.run_until(lambda: caught_up(world, "gone"))
+    clients.delete_topic(world.source, "gone")
+    failed = MirrorState.FAILED
+    world.run_until(lambda: world.destination.mirror("gone").shown is failed)
+    world.destination.stop()
+    world.destination.start()
+    world.run(3_000)
+    found = scraped(world.destination, tmp_path)
+    lags = {dict(labels)["topic"]: lag for labels, lag in found[LAG].items()}
+    assert lags == {"orders": 0}
+    assert MAX_LAG not in found, "it said 0"
+    world.destination.ask(ChangeMirrors(verb="pause", link="west-east", topics=("orders",)))
+    clients.send(world.source, "orders", 0, b"d", b"e")
+    world.run(3_000)
+    (most,) = scraped(world.destination, tmp_path)[MAX_LAG].values()
+    assert most == 2, "at least"
+
+
+def test_a_mirror_that_was_stopped_is_behind_nobody(tmp_path: Path) -> None:
+    """Its lag in milliseconds grew for as long as the process lived."""
+    world = mirrored()
+    world.destination.ask(ChangeMirrors(verb="failover", link="west-east", topics=("orders",)))
+    world.run(5_000)
+    found = scraped(world.destination, tmp_path)
+    assert [name for name in found if "lag" in name] == []
 
 
 def test_states_of_links_and_mirrors_are_counted(tmp_path: Path) -> None:
@@ -118,6 +155,12 @@ def test_the_orphan_store_of_the_broker_is_measured(tmp_path: Path) -> None:
     assert found["causeway_orphan_bytes"] == {(): 72}
 
 
+def test_an_orphan_store_that_cannot_be_read_is_not_empty(tmp_path: Path) -> None:
+    """Its log directory is not there, as of a disk that is not mounted."""
+    found = scraped(mirrored().source, tmp_path / "none")
+    assert "causeway_orphan_tails" not in found and "causeway_orphan_bytes" not in found
+
+
 def test_the_lag_of_a_leader_that_never_reached_its_source_grows_from_when_it_began_to_lead(
     tmp_path: Path,
 ) -> None:
@@ -133,7 +176,8 @@ def test_the_lag_of_a_leader_that_never_reached_its_source_grows_from_when_it_be
     world.run(5_000)
     found = scraped(world.destination, tmp_path)
     assert found["causeway_mirror_lag_milliseconds"][place] == before + 5_000
-    assert "causeway_mirror_lag_records" not in found
+    told = [name for name in found if name == MAX_LAG or "_lag_" in name]
+    assert told == ["causeway_mirror_lag_milliseconds"], "maxlag said 0"
     (said, _) = world.destination.mirror("orders").lags
     assert said.state.startswith("SOURCE_UNAVAILABLE: "), said
 

@@ -276,3 +276,11 @@ def test_metrics_tell_what_is_held(tmp_path: Path) -> None:
     pass_retention(world)
     found = scraped(world.source, tmp_path)["causeway_retention_hold_bytes"]
     assert list(found.values()) == [world.source.view.held_bytes(ORDERS)]
+    world.source.stop()
+    world.source.start()
+    assert "causeway_retention_hold_bytes" not in scraped(world.source, tmp_path), "it said 0"
+    ((_, (replica,)),) = world.source.ask(ListRetentionHolds("west-east")).holds
+    assert replica.held_bytes == -1
+    world.run(2 * CHECK_MS)
+    found = scraped(world.source, tmp_path)["causeway_retention_hold_bytes"]
+    assert list(found.values()) == [world.source.view.held_bytes(ORDERS)]
