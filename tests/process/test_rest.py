@@ -27,6 +27,9 @@ DOCUMENTED = {
     "/links/{link_name}/configs:alter": {"put"},
     "/links/{link_name}/mirrors": {"get", "post"},
     "/links/-/mirrors": {"get"},
+    "/links/-/holes": {"get"},
+    "/links/-/decisions": {"get"},
+    "/links/-/destinations": {"get"},
     "/links/{link_name}/mirrors/{mirror_topic_name}": {"get"},
     **{
         f"/links/{{link_name}}/mirrors:{verb}": {"post"}
@@ -41,17 +44,25 @@ DOCUMENTED = {
 class Rest:
     """A region's REST v3."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, **settings: object) -> None:
         directory.mkdir()
-        cluster_id = directory.name
-        self.node = NodeProcess(
-            directory, {"cluster.id": cluster_id, "rest.listener": "127.0.0.1:0"}
-        )
+        self.cluster_id = directory.name
+        given = {name.replace("_", "."): value for name, value in settings.items()}
+        listener = {"cluster.id": self.cluster_id, "rest.listener": "127.0.0.1:0"}
+        self.node = NodeProcess(directory, {**listener, **given})
+        self.start()
+
+    def start(self) -> None:
+        """Also after a stop: on another port."""
         self.node.start()
         self.root = f"http://{self.node.told['rest']}"
         self.client = httpx.Client(
-            base_url=f"{self.root}/kafka/v3/clusters/{cluster_id}", timeout=TIMEOUT_S
+            base_url=f"{self.root}/kafka/v3/clusters/{self.cluster_id}", timeout=TIMEOUT_S
         )
+
+    def stop(self) -> None:
+        self.client.close()
+        assert self.node.stop() == 0
 
     def get(self, path: str, **query: Any) -> Any:
         answer = self.client.get(path, params=query)
@@ -87,8 +98,7 @@ def regions(tmp_path: Path) -> Iterator[tuple[Rest, Rest]]:
     west, east = Rest(tmp_path / "west"), Rest(tmp_path / "east")
     yield west, east
     for region in (west, east):
-        region.client.close()
-        assert region.node.stop() == 0
+        region.stop()
         assert "Traceback" not in region.node.log()
 
 
@@ -235,6 +245,7 @@ def _wrong(west: Rest) -> Iterator[tuple[int, httpx.Response]]:
     yield 405, client.put("/links", json={})
     yield 400, client.get("/links", params={"no_such": 1})
     yield 400, client.get("/links/-/mirrors", params={"mirror_status": "no-such"})
+    yield 400, client.get("/links/-/holes", params={"topic": "t"})
     yield 404, client.get("/links/none")
     yield 404, client.get("/links/none/mirrors")
     yield 404, client.get("/links/none/mirrors/none")
@@ -259,6 +270,13 @@ def test_the_description_has_every_operation(regions: tuple[Rest, Rest]) -> None
         path.removeprefix(root): set(methods) for path, methods in described["paths"].items()
     }
     assert operations == DOCUMENTED
+    schemas = described["components"]["schemas"]
+    for name in ("LinkData", "MirrorData", "MirrorLagData"):
+        about = {
+            key: one.get("description", "") for key, one in schemas[name]["properties"].items()
+        }
+        ours = {key for key, text in about.items() if text.startswith("Ours. ")}
+        assert {"lag_bytes", "lag_ms", "lag_is_lower_bound"} <= ours, (name, about)
 
 
 def test_connections_that_ask_nothing_make_room_for_others(regions: tuple[Rest, Rest]) -> None:

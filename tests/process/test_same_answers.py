@@ -16,7 +16,9 @@ from linker.wire.v1 import admin_pb2 as pb
 from tests.process.asking import until
 from tests.process.ledger import create_topic
 from tests.process.members import Members
-from tests.process.test_rest import LINK, PARTITIONS, TIMEOUT_S, TOPIC, Rest, held, linked
+from tests.process.rest_counterparts import check, without_counterpart
+from tests.process.scrapes import get
+from tests.process.test_rest import LINK, PARTITIONS, TIMEOUT_S, TOPIC, Rest, held, linked, produce
 
 # What time changes between two questions, and what says when it was asked.
 OF_THE_MOMENT = {"lag_ms", "origin_lag_ms", "time_since_last_fetch_ms", "at_ms"}
@@ -51,8 +53,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Region]:
     east.wait(lambda: east.status() == "PAUSED")
     yield Region(east)
     for one in (west, east):
-        one.client.close()
-        assert one.node.stop() == 0
+        one.stop()
 
 
 def lasting(value: Any) -> Any:
@@ -66,7 +67,37 @@ def rows(value: Any, *names: str) -> list[tuple[Any, ...]]:
     return [tuple(one[name] for name in names) for one in value]
 
 
+def test_each_field_of_a_description_is_in_rest() -> None:
+    """Of lags it had records alone, and of a source that is down nothing."""
+    assert without_counterpart() == []
+
+
+def check_link(region: Region) -> Any:
+    link = region.over_grpc("DescribeLink", pb.LinkRequest(link_name=LINK)).link
+    check(link, region.rest.get(f"/links/{LINK}", include_tasks=True))
+    return link
+
+
+def check_mirror(region: Region) -> Any:
+    request = pb.DescribeMirrorRequest(mirror_topic=TOPIC)
+    mirror = region.over_grpc("DescribeMirror", request).mirror
+    check(mirror, region.rest.get(f"{MIRRORS}/{TOPIC}", include_state_transition_errors=True))
+    (listed,) = region.over_grpc("ListMirrors", pb.ListMirrorsRequest(link_name=LINK)).mirrors
+    (found,) = region.rest.get(MIRRORS)["data"]
+    check(listed, found | {"mirror_state_transition_errors": []})
+    return mirror
+
+
+def check_each(told: Any, found: Any) -> list[Any]:
+    """Of a list, which is not empty."""
+    assert len(told) == len(found["data"]) > 0
+    for one, other in zip(told, found["data"], strict=True):
+        check(one, other)
+    return list(told)
+
+
 def test_links(region: Region) -> None:
+    check_link(region)
     told = region.at_command_line("link", "describe", LINK)
     reply = region.over_grpc("DescribeLink", pb.LinkRequest(link_name=LINK))
     assert lasting(told) == lasting(as_dict(reply.link))
@@ -100,6 +131,7 @@ def test_settings(region: Region) -> None:
 
 
 def test_mirrors(region: Region) -> None:
+    check_mirror(region)
     told = region.at_command_line("mirror", "describe", TOPIC)
     request = pb.DescribeMirrorRequest(mirror_topic=TOPIC)
     assert lasting(told) == lasting(as_dict(region.over_grpc("DescribeMirror", request).mirror))
@@ -196,6 +228,7 @@ def test_topics_that_are_refused_one_by_one(region: Region) -> None:
     assert told == [as_dict(result)]
     body = {"mirror_topic_names": [TOPIC]}
     (one,) = region.rest.post(f"{MIRRORS}:promote", body)["data"]
+    check(result, one)
     error = result.error
     assert one["error_message"].startswith(f"{error.code}: {error.message}")
     dry = region.at_command_line("mirror", "failover", TOPIC, "--link", LINK, "--dry-run")
@@ -207,6 +240,64 @@ def test_topics_that_are_refused_one_by_one(region: Region) -> None:
     assert dry["topics"] == [as_dict(result)]
     assert not result.HasField("error") and one["error_code"] is None
     assert region.rest.status() == "PAUSED"
+
+
+@pytest.fixture
+def severed(tmp_path: Path) -> Iterator[tuple[Rest, Rest]]:
+    """East mirrors west's topic from its end on; then both were stopped, and west alone was started again."""
+    west = Rest(tmp_path / "west", link_source_startup_wait_ms=600_000)
+    east = Rest(tmp_path / "east", metrics_listener="127.0.0.1:0")
+    create_topic(west.node.address, TOPIC, PARTITIONS)
+    produce(west, 10)
+    configs = {"bootstrap.servers": west.node.address, "mirror.start.offset.spec": "latest"}
+    body = {"configs": [{"name": name, "value": value} for name, value in configs.items()]}
+    east.post("/links", body, 201, link_name=LINK)
+    east.post(MIRRORS, {"source_topic_name": TOPIC}, 201)
+    east.wait(lambda: held(east) == dict.fromkeys(range(PARTITIONS), 0))
+    west.wait(lambda: west.get("/links/-/destinations")["data"] != [])
+    east.stop()
+    west.stop()
+    west.start()
+    yield west, east
+    for one in (west, east):
+        if one.node.is_running():
+            one.stop()
+
+
+def test_a_source_that_has_started_and_a_destination_that_does_not_reach_it(
+    severed: tuple[Rest, Rest],
+) -> None:
+    west, rest = severed
+    told = Region(west).over_grpc("ListDestinations", pb.ListDestinationsRequest()).destinations
+    (destination,) = check_each(told, west.get("/links/-/destinations", link_name=LINK))
+    assert destination.writes_wait_ms > 0
+    west.stop()
+    rest.start()
+    east = Region(rest)
+    rest.wait(lambda: bool(rest.get(f"{MIRRORS}/{TOPIC}")["reason"]))
+    mirror, link = check_mirror(east), check_link(east)
+    assert (mirror.mirror_status, mirror.lag, link.lag) == ("ACTIVE", -1, -1)
+    assert link.link_error == "BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR" and link.hint
+    partition, *_ = mirror.mirror_lags
+    assert partition.partition_state.startswith("SOURCE_UNAVAILABLE") and partition.lag_ms >= 0
+    assert lasting(east.at_command_line("mirror", "describe", TOPIC)) == lasting(as_dict(mirror))
+    assert "clusterlinkfetchermanager_maxlag{" not in get(rest.node.told["metrics"], "/metrics")[1]
+    check_records(east)
+
+
+def check_records(east: Region) -> None:
+    """After a failover: its decision and cut, and what was skipped."""
+    body = {"mirror_topic_names": [TOPIC], "reason": "west is gone"}
+    (one,) = east.rest.post(f"{MIRRORS}:failover", body)["data"]
+    assert one["error_code"] is None
+    mirror = check_mirror(east)
+    assert len(mirror.cut.partitions) == len(mirror.holes) == PARTITIONS
+    decisions = east.over_grpc("ListDecisions", pb.ListDecisionsRequest(topic=TOPIC)).decisions
+    named = {"mirror_topic_name": TOPIC}
+    (decision,) = check_each(decisions, east.rest.get("/links/-/decisions", **named))
+    assert decision.reason == "west is gone"
+    holes = east.over_grpc("ListHoles", pb.ListHolesRequest(mirror_topic=TOPIC)).holes
+    assert len(check_each(holes, east.rest.get("/links/-/holes", **named))) == PARTITIONS
 
 
 NODES = 3

@@ -13,6 +13,7 @@ from linker.shell.rest.link_config_routes import LinkConfigRoutes
 from linker.shell.rest.link_routes import LinkRoutes
 from linker.shell.rest.mirror_change_routes import MirrorChangeRoutes
 from linker.shell.rest.mirror_routes import MirrorRoutes
+from linker.shell.rest.record_routes import RecordRoutes
 from linker.shell.rest.schemas import ErrorData
 
 OPENAPI_PATH: Final = "/kafka/v3/openapi.json"
@@ -42,7 +43,7 @@ def make_app(admin: AdminClient) -> FastAPI:
         responses=ERRORS,
     )
     # `/links/-/mirrors` before `/links/{link_name}/mirrors`: the first route that matches is taken.
-    for routes in (MirrorChangeRoutes, MirrorRoutes, LinkConfigRoutes, LinkRoutes):
+    for routes in (MirrorChangeRoutes, MirrorRoutes, RecordRoutes, LinkConfigRoutes, LinkRoutes):
         region.include_router(routes(admin).router)
     app.include_router(region)
     app.add_exception_handler(RequestRefused, _refused)

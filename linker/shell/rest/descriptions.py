@@ -1,22 +1,53 @@
-"""What the administration says of links and mirror topics (admin.proto), as the resources of Kafka REST v3."""
+"""What the administration says of links and mirror topics (admin.proto), as the resources of Kafka REST v3.
 
-from typing import Any
+A field that has one name in both is taken over by `_alike`; written out is what has another name or form.
+"""
+
+from functools import cache
+from typing import Any, TypeVar
 from urllib.parse import quote
 
+from pydantic import BaseModel
+
 from linker.config import SETTINGS
+from linker.shell.rest.mirror_parts import (
+    CutPartitionData,
+    MirrorCutData,
+    MirrorHoleData,
+    MirrorLagData,
+    MirrorTransitionData,
+    MirrorTransitionErrorData,
+    PartitionLevelTruncationData,
+)
 from linker.shell.rest.schemas import (
     LinkCategory,
     LinkConfigData,
     LinkData,
+    LinkDestinationData,
     LinkTask,
     LinkTaskError,
-    MirrorCutData,
     MirrorData,
-    MirrorLagData,
-    MirrorTransitionData,
-    PartitionLevelTruncationData,
+    MirrorDecisionData,
     ResourceMetadata,
 )
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+@cache
+def _same_names(model: type[BaseModel], descriptor: Any) -> tuple[tuple[str, bool], ...]:
+    """(name, whether it may be absent) of each field that both have; `descriptor` is the message's."""
+    known = model.model_fields
+    return tuple((one.name, one.has_presence) for one in descriptor.fields if one.name in known)
+
+
+def _alike(model: type[_Model], message: Any, **others: Any) -> _Model:
+    """`model` with all fields that `message` has by the same name, and `others`. Absent values are None."""
+    for name, may_be_absent in _same_names(model, message.DESCRIPTOR):
+        if name not in others:
+            is_absent = may_be_absent and not message.HasField(name)
+            others[name] = None if is_absent else getattr(message, name)
+    return model(**others)
 
 
 def link_path(name: str) -> str:
@@ -26,24 +57,21 @@ def link_path(name: str) -> str:
 def link_data(link: Any, metadata: ResourceMetadata, *, with_tasks: bool = False) -> LinkData:
     """`link` is a LinkDescription."""
     is_bidirectional = link.link_mode == "BIDIRECTIONAL"
-    return LinkData(
+    return _alike(
+        LinkData,
+        link,
         metadata=metadata,
         source_cluster_id=None if is_bidirectional else link.source_cluster_id or None,
         destination_cluster_id=link.destination_cluster_id or None,
         remote_cluster_id=link.source_cluster_id if is_bidirectional else None,
-        link_name=link.link_name,
-        link_id=link.link_id,
         cluster_link_id=link.link_id,
         topic_names=list(link.topic_names),
-        link_state=link.link_state,
-        link_error=link.link_error,
         link_error_message=link.link_error_message or None,
         tasks=[_task(one) for one in link.tasks] if with_tasks else None,
         category_counts=[
             LinkCategory(state_category=name, count=count)
             for name, count in sorted(link.category_counts.items())
         ],
-        writes_wait_ms=link.writes_wait_ms if link.HasField("writes_wait_ms") else None,
         secret=link.secret or None,
     )
 
@@ -51,7 +79,7 @@ def link_data(link: Any, metadata: ResourceMetadata, *, with_tasks: bool = False
 def _task(task: Any) -> LinkTask:
     is_wrong = task.error != "NO_ERROR"
     errors = [LinkTaskError(error_code=task.error, error_message=task.message)] if is_wrong else []
-    return LinkTask(task_name=task.name, state=task.state, errors=errors)
+    return LinkTask(task_name=task.name, state=task.state, errors=errors, message=task.message)
 
 
 def config_data(
@@ -75,65 +103,56 @@ def mirror_data(
 ) -> MirrorData:
     """`mirror` is a MirrorDescription."""
     errors = [
-        LinkTaskError(error_code=one.code, error_message=one.message)
+        MirrorTransitionErrorData(error_code=one.code, error_message=one.message, at_ms=one.at_ms)
         for one in mirror.state_transition_errors
     ]
-    return MirrorData(
+    return _alike(
+        MirrorData,
+        mirror,
         metadata=metadata,
-        link_name=mirror.link_name,
         mirror_topic_name=mirror.mirror_topic,
         source_topic_name=mirror.source_topic,
-        num_partitions=mirror.num_partitions,
         mirror_lags=lags(mirror),
-        mirror_status=mirror.mirror_status,
-        mirror_topic_error=mirror.mirror_topic_error,
-        state_time_ms=mirror.state_time_ms,
         mirror_state_transition_errors=errors if with_errors else None,
         transition=_transition(mirror.transition) if mirror.HasField("transition") else None,
         cut=_cut(mirror.cut) if mirror.HasField("cut") else None,
+        holes=[hole_data(one) for one in mirror.holes],
+        partition_level_truncation_data=truncations(mirror),
     )
 
 
 def _cut(cut: Any) -> MirrorCutData:
-    return MirrorCutData(
-        kind=cut.kind,
-        at_ms=cut.at_ms,
-        known_missing=cut.known_missing,
-        is_known_missing_exact=cut.is_known_missing_exact,
-    )
+    partitions = [_alike(CutPartitionData, one) for one in cut.partitions]
+    return _alike(MirrorCutData, cut, partitions=partitions)
 
 
 def _transition(one: Any) -> MirrorTransitionData:
-    return MirrorTransitionData(
-        verb=one.verb,
-        step=one.step,
-        since_ms=one.since_ms,
-        waits_for=one.waits_for,
-        can_be_cancelled=one.can_be_cancelled,
-        gives_up_at_ms=one.gives_up_at_ms or None,
-        asked_by=one.asked_by,
-        reason=one.reason,
-    )
+    return _alike(MirrorTransitionData, one, gives_up_at_ms=one.gives_up_at_ms or None)
 
 
 def lags(mirror: Any) -> list[MirrorLagData]:
-    return [
-        MirrorLagData(
-            partition=one.partition,
-            lag=one.lag,
-            last_source_fetch_offset=one.last_source_fetch_offset,
-            lag_is_lower_bound=one.lag_is_lower_bound,
-        )
-        for one in mirror.mirror_lags
-    ]
+    return [_alike(MirrorLagData, one) for one in mirror.mirror_lags]
 
 
 def truncations(mirror: Any) -> list[PartitionLevelTruncationData]:
     return [
-        PartitionLevelTruncationData(
-            partition_id=one.partition,
-            offset_truncated_to=one.offset_truncated_to,
-            messages_truncated=one.messages_truncated,
-        )
+        _alike(PartitionLevelTruncationData, one, partition_id=one.partition)
         for one in mirror.restored_partitions
     ]
+
+
+def hole_data(hole: Any) -> MirrorHoleData:
+    """`hole` is a Hole."""
+    deleted_at = hole.deleted_at_ms or None
+    return _alike(MirrorHoleData, hole, mirror_topic_name=hole.topic, deleted_at_ms=deleted_at)
+
+
+def decision_data(one: Any) -> MirrorDecisionData:
+    """`one` is a Decision."""
+    others = {"mirror_topic_name": one.topic, "cut": _cut(one.cut), "origins": list(one.origins)}
+    return _alike(MirrorDecisionData, one, **others)
+
+
+def destination_data(one: Any) -> LinkDestinationData:
+    """`one` is a Destination."""
+    return _alike(LinkDestinationData, one, topics=list(one.topics))

@@ -136,6 +136,7 @@ class MirrorChangeRoutes:
         return AlterMirrorStatusData(
             metadata=self._admin.at(http, path),
             mirror_topic_name=one.mirror_topic,
+            mirror_status=one.mirror_status,
             error_code=error_code_of(one.error.code) if is_refused else None,
             error_message=message,
             mirror_lags=lags,

@@ -1,5 +1,6 @@
 """`/links/{link}/mirrors`: lists, creates and describes mirror topics; `/links/-/mirrors` are those of every link."""
 
+import asyncio
 from typing import Any
 from urllib.parse import quote
 
@@ -52,7 +53,8 @@ class MirrorRoutes:
         )
         reply = await self._admin.ask(http, "ListMirrors", request)
         found = those_in_transition(reply.mirrors) if in_transition else reply.mirrors
-        data = [self._data(http, one) for one in found]
+        # Of thousands of partitions: beside the loop, for which all clients wait.
+        data = await asyncio.to_thread(lambda: [self._data(http, one) for one in found])
         return MirrorDataList(metadata=self._admin.here(http), data=data)
 
     async def create_mirror(

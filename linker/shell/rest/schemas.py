@@ -1,8 +1,29 @@
-"""The bodies of requests and replies, as Kafka REST v3 has them. A field that a request may not have is refused."""
+"""The bodies of requests and replies, as Kafka REST v3 has them. A field that a request may not have is refused.
+
+What Confluent's API does not have is ours, as in `mirror_parts`.
+"""
 
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from linker.shell.rest.mirror_parts import (
+    Hint,
+    IsLowerBound,
+    IsOriginLowerBound,
+    LagBytes,
+    LagMs,
+    LagRecords,
+    MirrorCutData,
+    MirrorHoleData,
+    MirrorLagData,
+    MirrorTransitionData,
+    MirrorTransitionErrorData,
+    OriginLagBytes,
+    OriginLagMs,
+    OriginLagRecords,
+    PartitionLevelTruncationData,
+)
 
 
 class _Request(BaseModel):
@@ -94,6 +115,7 @@ class LinkTask(BaseModel):
     task_name: str
     state: str
     errors: list[LinkTaskError]
+    message: str = Field(description="Ours. What there is to say of it, with an error or without")
 
 
 class LinkCategory(BaseModel):
@@ -104,8 +126,8 @@ class LinkCategory(BaseModel):
 
 
 class LinkData(BaseModel):
-    """A link. The cluster id is in the field that says which end the other region is. `writes_wait_ms`, ours: this
-    region is the source and has just started, and its producers wait for the other one, for so long at most."""
+    """A link. The cluster id is in the field that says which end the other region is. The lag is of its live mirror
+    topics together, sums and the longest time; a list of links does not ask for it, and has -1."""
 
     kind: Literal["KafkaLinkData"] = "KafkaLinkData"
     metadata: ResourceMetadata
@@ -119,9 +141,20 @@ class LinkData(BaseModel):
     link_state: str
     link_error: str
     link_error_message: str | None = None
+    hint: Hint
+    link_mode: str = Field(description="Ours. DESTINATION, SOURCE or BIDIRECTIONAL, as seen here")
+    created_at_ms: int = Field(description="Ours. Milliseconds since 1970")
     tasks: list[LinkTask] | None = None
     category_counts: list[LinkCategory] | None = None
-    writes_wait_ms: int | None = None
+    lag: LagRecords
+    lag_bytes: LagBytes
+    lag_ms: LagMs
+    lag_is_lower_bound: IsLowerBound
+    writes_wait_ms: int | None = Field(
+        None,
+        description="Ours. This region is the source and has just started: for how long at most its producers wait for "
+        "the other one; null: they do not",
+    )
     secret: str | None = Field(None, description="Shown once, by the half that makes it")
 
 
@@ -157,55 +190,43 @@ class LinkConfigDataList(BaseModel):
     data: list[LinkConfigData]
 
 
-class MirrorLagData(BaseModel):
-    """`lag` in records; -1 is unknown. `lag_is_lower_bound`, ours: nothing is heard of the source's partition now, and
-    it may have more."""
-
-    partition: int
-    lag: int
-    last_source_fetch_offset: int
-    lag_is_lower_bound: bool
-
-
-class MirrorTransitionData(BaseModel):
-    """What a mirror topic is in the middle of: the verb that began it, its step, and what that waits for. Ours."""
-
-    verb: str
-    step: str
-    since_ms: int
-    waits_for: str
-    can_be_cancelled: bool
-    gives_up_at_ms: int | None = None
-    asked_by: str = ""
-    reason: str = ""
-
-
-class MirrorCutData(BaseModel):
-    """Where a mirror topic became writable. `known_missing` records of the source beyond it were known of; -1 unknown.
-    The source may have had more unless `is_known_missing_exact`. Ours."""
-
-    kind: str
-    at_ms: int
-    known_missing: int
-    is_known_missing_exact: bool
-
-
 class MirrorData(BaseModel):
-    """A mirror topic. `transition` is null where nothing is under way, `cut` where it was never writable."""
+    """A mirror topic. `transition` is null where nothing is under way, `cut` where it was never writable. The lag is of
+    all partitions, sums and the longest times; -1 where one of them is unknown."""
 
     kind: Literal["KafkaMirrorData"] = "KafkaMirrorData"
     metadata: ResourceMetadata
     link_name: str
     mirror_topic_name: str
     source_topic_name: str
+    source_topic_id: str = Field(description="Ours. As Kafka's clients have it, a UUID")
     num_partitions: int
     mirror_lags: list[MirrorLagData]
     mirror_status: str
     mirror_topic_error: str
+    reason: str = Field(
+        description="Ours. What hinders it, or why it is in this state; empty where all is well"
+    )
+    hint: Hint
     state_time_ms: int
-    mirror_state_transition_errors: list[LinkTaskError] | None = None
+    generation: int = Field(
+        description="Ours. How often another region or this one has become the topic's writer"
+    )
+    lag: LagRecords
+    lag_bytes: LagBytes
+    lag_ms: LagMs
+    lag_is_lower_bound: IsLowerBound
+    origin_lag: OriginLagRecords
+    origin_lag_bytes: OriginLagBytes
+    origin_lag_ms: OriginLagMs
+    origin_lag_is_lower_bound: IsOriginLowerBound
+    mirror_state_transition_errors: list[MirrorTransitionErrorData] | None = None
     transition: MirrorTransitionData | None = None
     cut: MirrorCutData | None = None
+    holes: list[MirrorHoleData] = Field(description="Ours. Its part of the hole ledger")
+    partition_level_truncation_data: list[PartitionLevelTruncationData] = Field(
+        description="Ours. Of its last truncate-and-restore; empty where there was none"
+    )
 
 
 class MirrorDataList(BaseModel):
@@ -216,20 +237,13 @@ class MirrorDataList(BaseModel):
     data: list[MirrorData]
 
 
-class PartitionLevelTruncationData(BaseModel):
-    """What a partition lost to truncate-and-restore; it is in the orphan store."""
-
-    partition_id: int
-    offset_truncated_to: int
-    messages_truncated: int
-
-
 class AlterMirrorStatusData(BaseModel):
     """What became of one topic; `error_code` is null where the change was begun, or would be."""
 
     kind: Literal["KafkaMirrorStatusData"] = "KafkaMirrorStatusData"
     metadata: ResourceMetadata
     mirror_topic_name: str
+    mirror_status: str = Field(description="Ours. Its state; empty where it is no mirror topic")
     error_code: int | None
     error_message: str | None
     mirror_lags: list[MirrorLagData]
@@ -243,6 +257,70 @@ class AlterMirrorStatusDataList(BaseModel):
     kind: Literal["KafkaMirrorStatusDataList"] = "KafkaMirrorStatusDataList"
     metadata: ResourceCollectionMetadata
     data: list[AlterMirrorStatusData]
+
+
+class MirrorHoleDataList(BaseModel):
+    """The hole ledger of one mirror topic or of all, those of deleted topics included. Ours."""
+
+    kind: Literal["KafkaMirrorHoleDataList"] = "KafkaMirrorHoleDataList"
+    metadata: ResourceCollectionMetadata
+    data: list[MirrorHoleData]
+
+
+class MirrorDecisionData(BaseModel):
+    """A promotion, failover or reversal of one topic. Topics that one command stopped have one `decision_id`. Ours."""
+
+    decision_id: str
+    mirror_topic_name: str
+    topic_id: str
+    link_name: str
+    kind: str
+    generation: int = Field(description="Of the topic, from then on")
+    asked_at_ms: int
+    asked_by: str = Field(description="The address that the command came from")
+    reason: str
+    done_at_ms: int = Field(description="When it was writable")
+    known_missing: int = Field(
+        description="Records of the source beyond the cut that were known of; -1 unknown"
+    )
+    is_known_missing_exact: bool = Field(description="Else `known_missing` is a lower bound")
+    cut: MirrorCutData
+    origins: list[str] = Field(
+        description="Of the records below the cut: cluster ids, the nearest first"
+    )
+
+
+class MirrorDecisionDataList(BaseModel):
+    """The promotions, failovers and reversals of one topic or of all, the oldest first. Ours."""
+
+    kind: Literal["KafkaMirrorDecisionDataList"] = "KafkaMirrorDecisionDataList"
+    metadata: ResourceCollectionMetadata
+    data: list[MirrorDecisionData]
+
+
+class LinkDestinationData(BaseModel):
+    """A region that mirrors topics of this one, and may take them over. Ours."""
+
+    link_name: str = Field(description="In that region")
+    destination_cluster_id: str
+    topics: list[str] = Field(description="Those that exist still")
+    topic_count: int = Field(description="With those that do not")
+    told_at_ms: int = Field(description="When the link said that it mirrors these")
+    is_heard: bool = Field(description="The broker that answers has the stream on which it said so")
+    writes_wait_ms: int | None = Field(
+        description="For how much longer at most producers of the broker that answers wait for it; null: they do not"
+    )
+    is_missed: bool = Field(
+        description="It was not heard in time when the broker that answers started"
+    )
+
+
+class LinkDestinationDataList(BaseModel):
+    """The regions that mirror topics of this one, as the broker that answers knows them. Ours."""
+
+    kind: Literal["KafkaLinkDestinationDataList"] = "KafkaLinkDestinationDataList"
+    metadata: ResourceCollectionMetadata
+    data: list[LinkDestinationData]
 
 
 class ErrorData(BaseModel):
