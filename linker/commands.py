@@ -114,10 +114,14 @@ class ChangeMirrors:
 
 @dataclass(frozen=True, slots=True)
 class RestoreMirrors:
-    """-> `Topics`: truncate-and-restore. The state shows the outcome later."""
+    """-> `Topics`: truncate-and-restore. The state shows the outcome later.
+
+    No topic means all of the link: those of this region that its source took over, and its mirrors that FAILED because
+    the source lost records.
+    """
 
     link: str
-    topics: tuple[str, ...]
+    topics: tuple[str, ...] = ()
     validate_only: bool = False
     why: str = ""  # for the operator log
 

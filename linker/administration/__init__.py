@@ -3,7 +3,8 @@
 - `administration`: routes each command
 - `link_administration`, `mirror_administration`: links, mirror topics; `registry`: finds them by name
 - `mirror_changes`: pause, resume, promote, failover, reversals and cancel of mirror topics
-- `restore_administration`: truncate-and-restore; `unfencing`: topics that another region has taken over
+- `restore_administration`: truncate-and-restore, with `each_topic`
+- `unfencing`: topics that another region has taken over
 - `transitions`: what mirror topics are in the middle of
 - `status`: the descriptions of both; `replicas`: replicas of the region's own partitions
 - `forecast`: what a failover would cost; `drift`: how mirrors differ from their sources

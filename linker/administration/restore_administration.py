@@ -1,8 +1,12 @@
-"""truncate-and-restore: makes an ordinary topic of this region the mirror of the region that it was failed over to."""
+"""truncate-and-restore: makes an ordinary topic of this region the mirror of the region that it was failed over to.
+
+Topics are named, or are all of a link: those that its source took over from this region, and its mirrors that FAILED
+because the source lost records. The source alone knows the first ones, so it is asked of every topic that may be one.
+"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Final
 from uuid import UUID
 
@@ -12,6 +16,7 @@ from brokers.metadata.commands.document_commands import DocumentChange
 from brokers.metadata.commands.mirror_commands import superseder_of
 from brokers.metadata.image.image import TopicImage
 from brokers.region import RegionView
+from linker.administration.each_topic import EachTopic, Ended
 from linker.administration.registry import Registry, Respond, find_link, undecided
 from linker.answers import TopicResult, Topics
 from linker.commands import RestoreMirrors
@@ -25,8 +30,9 @@ from linker.records.mirror_state import TRANSITIONS, MirrorState, MirrorTrigger
 from linker.region_client import Effects, RegionClient
 
 VERB: Final = "truncate-and-restore"
-AT_ONCE: Final = 200  # topics; each costs the controller several changes
 TARGET: Final = TRANSITIONS[MirrorState.STOPPED, MirrorTrigger.RESTORE]
+# A topic with such a record has its records from this region's producers, or had them until its reversal.
+NOT_OF_LINK: Final = (MirrorState.STOPPED, MirrorState.PENDING_MIRROR)
 
 
 class RestoreAdministration:
@@ -39,27 +45,83 @@ class RestoreAdministration:
     def restore(self, command: RestoreMirrors, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.link)
         if not command.topics:
-            raise LinkRefusal(
-                "INVALID_REQUEST",
-                f"{VERB} of no topic",
-                hint="name the topics, for each of them may lose records here",
-            )
+            return self._select(link, command, respond, now)
         results: dict[str, TopicResult] = {}
         topics = list(dict.fromkeys(command.topics))
-        waiting = iter(topics)
 
-        def begin(topic: str, at: Instant) -> Effects:
-            found = partial(self._on_source_topic, command, topic, partial(one, topic))
+        def begin(topic: str, ended: Ended, at: Instant) -> Effects:
+            answered = partial(one, topic, ended)
+            found = partial(self._on_source_topic, command, topic, answered)
             return link.inquire(topic.removeprefix(link.config.prefix), found, at)
 
-        def one(topic: str, state: str, refusal: LinkRefusal | None, at: Instant) -> Effects:
+        def one(
+            topic: str, ended: Ended, state: str, refusal: LinkRefusal | None, at: Instant
+        ) -> Effects:
             results[topic] = TopicResult(topic, state, refusal)
-            if len(results) == len(topics):
-                return respond(Topics(tuple(results[each] for each in topics)), at)
-            following = next(waiting, None)
-            return begin(following, at) if following is not None else []
+            return ended(at)
 
-        return [effect for topic in islice(waiting, AT_ONCE) for effect in begin(topic, now)]
+        def done(at: Instant) -> Effects:
+            return respond(Topics(tuple(results[each] for each in topics)), at)
+
+        return EachTopic(topics, begin, done).go_on(now)
+
+    def _select(
+        self, link: ClusterLink, command: RestoreMirrors, respond: Respond, now: Instant
+    ) -> Effects:
+        """All of the link, as if they had been named."""
+        selected: list[str] = []
+        unanswered: list[str] = []
+
+        def begin(topic: str, ended: Ended, at: Instant) -> Effects:
+            def found(state: TopicState | None, when: Instant) -> Effects:
+                if state is None:
+                    unanswered.append(topic)
+                elif self._is_of_source(link, topic, state):
+                    selected.append(topic)
+                return ended(when)
+
+            return link.inquire(topic.removeprefix(link.config.prefix), found, at)
+
+        def done(at: Instant) -> Effects:
+            if unanswered:
+                return respond(_not_reached(link), at)
+            if not selected:
+                return respond(_none_of(link), at)
+            named = replace(command, topics=tuple(sorted(selected)))
+            try:
+                return self.restore(named, respond, at)
+            except LinkRefusal as refusal:  # the link was deleted meanwhile
+                return respond(refusal, at)
+
+        candidates = sorted(
+            topic for topic in self._region.view.image.topics_by_name if self._may_be(link, topic)
+        )
+        return EachTopic(candidates, begin, done).go_on(now)
+
+    def _may_be(self, link: ClusterLink, topic: str) -> bool:
+        """Whether the source has to be asked of the topic: as far as this region knows, it may be one of the link."""
+        record, placed = self._known(topic), self._region.view.image.topics_by_name[topic]
+        if record is not None and record.state not in NOT_OF_LINK:
+            return _is_failed(record, link)
+        is_pending = record is not None and record.state is MirrorState.PENDING_MIRROR
+        is_written = placed.writer is not None and superseder_of(placed.writer) is None
+        if topic in INTERNAL_TOPICS or link.config.prefix:
+            return False
+        return not is_written or (is_pending and placed.writer == link.name)
+
+    def _is_of_source(self, link: ClusterLink, topic: str, state: TopicState) -> bool:
+        """Whether the topic has its history in common with the source's: it is restored if nothing hinders that."""
+        record, view = self._known(topic), self._region.view
+        placed = view.image.topics_by_name.get(topic)
+        if placed is None or not self._may_be(link, topic):
+            return False  # it was changed meanwhile
+        if record is not None and record.state not in NOT_OF_LINK:
+            return _is_diverged(record, link, state)
+        return _was_mirror_of(view, placed, state)
+
+    def _known(self, topic: str) -> MirrorRecord | None:
+        known = self._region.view.image.documents.get((MIRROR_KIND, topic))
+        return decode_mirror(topic, known.body) if known is not None else None
 
     def _on_source_topic(
         self,
@@ -96,11 +158,7 @@ class RestoreAdministration:
     ) -> MirrorRecord:
         """The mirror's new record. Raises LinkRefusal."""
         if state is None:
-            raise LinkRefusal(
-                "CLUSTER_LINK_UNAVAILABLE",
-                f"link {link.name} does not reach its source: {link.because or link.state.value}",
-                hint=f"`causeway link describe {link.name}` shows why",
-            )
+            raise _not_reached(link)
         if link.is_being_deleted:
             raise LinkRefusal("CLUSTER_LINK_NOT_FOUND", f"link {link.name} is being deleted")
         placed = self._region.view.image.topics_by_name.get(topic)
@@ -110,10 +168,8 @@ class RestoreAdministration:
                 f"this region has no topic {topic} that can be restored",
                 hint="`causeway mirror create` makes a mirror of a topic that is not here",
             )
-        known = self._region.view.image.documents.get((MIRROR_KIND, topic))
-        former = decode_mirror(topic, known.body) if known is not None else None
-        own = (MirrorState.STOPPED, MirrorState.PENDING_MIRROR)
-        if former is not None and former.state not in own:
+        former = self._known(topic)
+        if former is not None and former.state not in NOT_OF_LINK:
             return _of_failed(former, link, state, now)
         if link.config.prefix:
             raise LinkRefusal(
@@ -141,12 +197,51 @@ class RestoreAdministration:
         )
 
 
+def _not_reached(link: ClusterLink) -> LinkRefusal:
+    return LinkRefusal(
+        "CLUSTER_LINK_UNAVAILABLE",
+        f"link {link.name} does not reach its source: {link.because or link.state.value}",
+        hint=f"`causeway link describe {link.name}` shows why",
+    )
+
+
+def _none_of(link: ClusterLink) -> LinkRefusal:
+    if link.source_version < SUPERSEDES_FROM:
+        return LinkRefusal(
+            "UNSUPPORTED_VERSION",
+            f"the source of link {link.name} runs a release that does not say which of its topics were mirrors",
+            hint="upgrade the source region, or name the topics",
+        )
+    return LinkRefusal(
+        "INVALID_REQUEST",
+        f"{VERB} of no topic: the source of link {link.name} has taken over none of this region",
+        hint="fail the mirrors over in that region first; `causeway mirror decisions` there lists what was",
+    )
+
+
+def _is_failed(record: MirrorRecord, link: ClusterLink) -> bool:
+    """Whether it is a mirror of the link that FAILED because its source lost records."""
+    is_failed = record.state is MirrorState.FAILED and record.error in DIVERGED
+    return is_failed and record.link == link.name
+
+
+def _is_diverged(record: MirrorRecord, link: ClusterLink, state: TopicState) -> bool:
+    """The same, and its source is there still."""
+    return _is_failed(record, link) and record.source_topic_id.bytes == state.topic_id
+
+
+def _was_mirror_of(view: RegionView, placed: TopicImage, state: TopicState) -> bool:
+    """Whether the source's topic was a mirror of this very topic, and is none any more."""
+    former = state.former
+    is_ours = former is not None and former.cluster_id == view.cluster_id
+    return is_ours and former is not None and former.topic_id == placed.id.bytes
+
+
 def _of_failed(
     record: MirrorRecord, link: ClusterLink, state: TopicState, now: Instant
 ) -> MirrorRecord:
     """A mirror whose source has lost records that it holds goes on from what they have in common."""
-    is_same = record.link == link.name and record.source_topic_id.bytes == state.topic_id
-    if record.state is not MirrorState.FAILED or record.error not in DIVERGED or not is_same:
+    if not _is_diverged(record, link, state):
         raise LinkRefusal(
             "UNSUPPORTED_MIRROR_STATE",
             f"{record.topic} is a mirror of link {record.link}, {record.state.value}",
@@ -174,9 +269,7 @@ def _check_source(
 
     `written_by`: the link of a reversal that ended as a failover; empty where there is none.
     """
-    former = state.former
-    is_ours = former is not None and former.cluster_id == view.cluster_id
-    if former is None or not is_ours or former.topic_id != placed.id.bytes:
+    if not _was_mirror_of(view, placed, state):
         what = "is not there" if not state.topic_id else "was no mirror of this one"
         if state.origins:
             what = "is a mirror still"

@@ -210,11 +210,12 @@ def _restore(west: Rest, east: Rest) -> None:
     produce(west, 5)
     configs = [{"name": "bootstrap.servers", "value": east.node.address}]
     west.post("/links", {"configs": configs}, 201, link_name=LINK)
-    (one,) = west.post(
-        f"/links/{LINK}/mirrors:truncate-and-restore",
-        {"mirror_topic_names": [TOPIC]},
-        include_partition_level_truncation_data=True,
-    )["data"]
+    restoring = f"/links/{LINK}/mirrors:truncate-and-restore"
+    west.post(restoring, {"mirror_topic_name_pattern": "none.*"}, 400)
+    pattern = {"mirror_topic_name_pattern": "ord.*"}
+    (one,) = west.post(restoring, pattern, validate_only=True)["data"]
+    assert (one["mirror_topic_name"], one["error_code"]) == (TOPIC, None)
+    (one,) = west.post(restoring, pattern, include_partition_level_truncation_data=True)["data"]
     assert one["messages_truncated"] == 5 * PARTITIONS
     assert one["partition_level_truncation_data"] == [
         {"partition_id": index, "offset_truncated_to": 10, "messages_truncated": 5}

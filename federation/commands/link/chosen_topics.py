@@ -1,6 +1,6 @@
 """Which mirror topics a change is of: those that are named, those that a pattern matches, or all of a link."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -11,6 +11,12 @@ from federation.commands.link.region_admin import RegionAdmin
 from federation.commands.topic_names import topic_names
 from linker.wire.v1 import admin_pb2 as pb
 
+pattern_option = click.option(
+    "--pattern",
+    metavar="REGEX",
+    help="Those of --link whose whole name this matches (RE2), instead of names.",
+)
+
 
 def topic_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds `[TOPIC]...`, `--topics`, `--pattern` and `--link`; `chosen` makes topics of a link of them."""
@@ -20,12 +26,7 @@ def topic_options(command: Callable[..., Any]) -> Callable[..., Any]:
         default="",
         help="The link of the topics; required where no topic is named.",
     )(command)
-    command = click.option(
-        "--pattern",
-        metavar="REGEX",
-        help="Those of --link whose whole name this matches (RE2), instead of names.",
-    )(command)
-    return topic_names()(command)
+    return topic_names()(pattern_option(command))
 
 
 def chosen(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,31 +42,45 @@ def chosen(command: Callable[..., Any]) -> Callable[..., Any]:
         **named: Any,
     ) -> Any:
         if pattern is not None:
-            topics = _matching(region, link_name, topics, pattern)
+            topics = _matching_mirrors(region, link_name, topics, pattern)
         link_name = link_name or _link_of(region, topics)
         return command(region, *others, link_name=link_name, topics=topics, **named)
 
     return with_topics
 
 
-def _matching(
+def _matching_mirrors(
     region: RegionAdmin, link_name: str, topics: tuple[str, ...], pattern: str
 ) -> tuple[str, ...]:
-    """At least one: none would mean all."""
+    def mirrors() -> list[str]:
+        listed = region.ask("ListMirrors", pb.ListMirrorsRequest(link_name=link_name)).mirrors
+        return [each.mirror_topic for each in listed]
+
+    if not topics and not link_name:
+        raise click.UsageError("--pattern needs --link.")
+    none = f"no mirror topic of link {link_name} matches {pattern!r}"
+    return matching_topics(topics, pattern, mirrors, none, "`causeway mirror list` has the names")
+
+
+def matching_topics(
+    topics: tuple[str, ...],
+    pattern: str,
+    names: Callable[[], Sequence[str]],
+    none: str,
+    where: str,
+) -> tuple[str, ...]:
+    """Those of `names` that match. At least one, for none would mean all; else Failure, which says `none`."""
     from linker.name_patterns import matching  # RE2 takes long to load, and most commands need none
 
     if topics:
         raise click.UsageError("Name topics or give --pattern.")
-    if not link_name:
-        raise click.UsageError("--pattern needs --link.")
-    listed = region.ask("ListMirrors", pb.ListMirrorsRequest(link_name=link_name)).mirrors
     try:
-        found = matching(pattern, [each.mirror_topic for each in listed])
+        found = matching(pattern, names())
     except ValueError as error:
         raise click.UsageError(f"--pattern: {error}") from None
     if not found:
-        hint = "the pattern is a regular expression that the whole name matches; `causeway mirror list` has the names"
-        raise Failure(f"no mirror topic of link {link_name} matches {pattern!r}", hint=hint)
+        hint = f"the pattern is a regular expression that the whole name matches; {where}"
+        raise Failure(none, hint=hint)
     return tuple(found)
 
 

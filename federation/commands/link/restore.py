@@ -8,6 +8,7 @@ from rich.table import Table
 
 from federation.commands.answers import answer, end, screen
 from federation.commands.link.changes import log_reason_option
+from federation.commands.link.chosen_topics import matching_topics, pattern_option
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import RegionAdmin, region_options, validating
 from federation.commands.topic_names import topic_names
@@ -19,7 +20,8 @@ POLL_SECONDS = 0.1
 
 
 @click.command("truncate-and-restore")
-@topic_names(required=True)
+@topic_names()
+@pattern_option
 @click.option(
     "--link",
     "link_name",
@@ -34,6 +36,7 @@ POLL_SECONDS = 0.1
 def truncate_and_restore(
     region: RegionAdmin,
     topics: tuple[str, ...],
+    pattern: str | None,
     link_name: str,
     include_partitions: bool,
     no_wait: bool,
@@ -41,13 +44,15 @@ def truncate_and_restore(
     reason: str,
     as_json: bool,
 ) -> None:
-    """Make TOPICS of this region mirrors of those that they were failed over to.
+    """Make TOPICS of this region mirrors of those that they were failed over to, or all that --link's source took over.
 
     What this region has beyond the failover's cut is sealed in every replica's log directory first, then truncated:
     `causeway orphans` lists, shows and exports it. Also for a mirror that FAILED because its source lost records.
 
     Until PENDING_RESTORE nothing is removed, and `causeway mirror failover` takes it back.
     """
+    if pattern is not None:
+        topics = _matching(region, link_name, topics, pattern)
     request = pb.MirrorsRequest(
         link_name=link_name, mirror_topics=topics, validate_only=validate_only, reason=reason
     )
@@ -58,6 +63,21 @@ def truncate_and_restore(
     answer({"topics": found}, as_json, lambda: _show(found, include_partitions))
     if any("error" in each for each in found):
         end(1)
+
+
+def _matching(
+    region: RegionAdmin, link_name: str, topics: tuple[str, ...], pattern: str
+) -> tuple[str, ...]:
+    """Of those that are all of the link."""
+
+    def restorable() -> list[str]:
+        request = pb.MirrorsRequest(link_name=link_name, validate_only=True)
+        reply = region.ask("TruncateAndRestoreMirrors", request, FAILOVER_SECONDS)
+        return [each.mirror_topic for each in reply.topics]
+
+    none = f"no topic that the source of link {link_name} took over matches {pattern!r}"
+    where = "--dry-run without a pattern lists the names"
+    return matching_topics(topics, pattern, restorable, none, where)
 
 
 @click.command()

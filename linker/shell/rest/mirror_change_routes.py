@@ -1,7 +1,7 @@
 """`/links/{link}/mirrors:VERB`: promote, failover, pause, resume, the reversals, cancel, truncate-and-restore."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -107,7 +107,7 @@ class MirrorChangeRoutes:
     ) -> list[AlterMirrorStatusData]:
         described = texts(lambda: pb.LinkRequest(link_name=link_name))
         link = (await self._admin.ask(http, "DescribeLink", described)).link
-        topics = topics_of(body, link.topic_names, link_name)
+        topics = await self._topics(http, link, method is RESTORE, body)
         name, message_type = method
         request = texts(
             lambda: message_type(
@@ -125,6 +125,24 @@ class MirrorChangeRoutes:
             self._result(http, link_name, one, lags_of.get(one.mirror_topic, []))
             for one in changed.topics
         ]
+
+    async def _topics(
+        self, http: Request, link: Any, is_restore: bool, body: AlterMirrorsRequestData
+    ) -> list[str]:
+        """What is to be restored is no mirror topic of the link yet."""
+
+        async def mirrors() -> Iterable[str]:
+            return list(link.topic_names)
+
+        async def restorable() -> Iterable[str]:
+            checked = pb.MirrorsRequest(link_name=link.link_name, validate_only=True)
+            reply = await self._admin.ask(http, RESTORE[0], checked)
+            return [one.mirror_topic for one in reply.topics]
+
+        if is_restore:
+            none = f"no topic that the source of link {link.link_name} took over"
+            return await topics_of(body, restorable, none)
+        return await topics_of(body, mirrors, f"no mirror topic of link {link.link_name}")
 
     def _result(
         self, http: Request, link_name: str, one: Any, lags: list[Any]

@@ -21,11 +21,12 @@ from tests.playbooks.linker.world import Unlucky, World, caught_up, linked, subm
 CUT = HoleCause.DIVERGENCE_CUT
 
 
-@pytest.mark.parametrize("prefix", ["", "w."])
+@pytest.mark.parametrize(("prefix", "is_named"), [("", True), ("w.", True), ("w.", False)])
 def test_a_mirror_whose_source_lost_records_goes_on_from_what_they_have_in_common(
-    prefix: str,
+    prefix: str, is_named: bool
 ) -> None:
-    """The source's power failed before it had synced what the mirror holds already."""
+    """The source's power failed before it had synced what the mirror holds already. The mirror is named, or one of all
+    of its link."""
     mirror = f"{prefix}orders"
     world = World().start()
     clients.create_topic(world.source, "orders")
@@ -40,8 +41,8 @@ def test_a_mirror_whose_source_lost_records_goes_on_from_what_they_have_in_commo
     mirrors = world.destination.mirror
     world.run_until(lambda: mirrors(mirror).record.state is MirrorState.FAILED, 600_000)
     assert mirrors(mirror).record.error is MirrorError.UNEXPECTED_TRUNCATION
-    answer = world.destination.ask(RestoreMirrors("west-east", (mirror,)))
-    assert answer.topics[0].refusal is None
+    answer = world.destination.ask(RestoreMirrors("west-east", (mirror,) if is_named else ()))
+    assert [(one.topic, one.refusal) for one in answer.topics] == [(mirror, None)]
     world.run_until(lambda: mirrors(mirror).record.state is MirrorState.ACTIVE)
     world.run_until(lambda: world.source.log("orders", 0) == world.destination.log(mirror, 0))
     assert [name.split(".e")[0] for name in orphans(world.destination)] == [f"{mirror}-0/0-2"]

@@ -59,6 +59,7 @@ AT_SOURCE: list[Any] = [
     DropRetentionHolds(link=LINK, validate_only=True),
     ForgetDestination(link=LINK, validate_only=True),
     RestoreMirrors("back", ("stopped",), validate_only=True),
+    RestoreMirrors("back", validate_only=True),
 ]
 
 
@@ -117,6 +118,7 @@ def test_a_dry_run_at_the_source_changes_nothing(world: World, command: Any) -> 
         (change("cancel", "running"), "INVALID_REQUEST"),
         (change("reverse-and-start", "running"), "INVALID_REQUEST"),
         (RestoreMirrors(LINK, ("stopped",), validate_only=True), "REMOTE_MIRROR_NOT_FOUND_ERROR"),
+        (RestoreMirrors(LINK, validate_only=True), "INVALID_REQUEST"),
         (SetLinkSecret(LINK, validate_only=True), "INVALID_REQUEST"),
         (
             CreateMirror(link=LINK, mirror_topic="running", validate_only=True),

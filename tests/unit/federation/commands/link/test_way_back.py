@@ -79,6 +79,48 @@ def test_a_check_waits_for_nothing(region: RegionDouble) -> None:
     assert region.asked[0][1].validate_only and len(region.asked) == 1
 
 
+def named(*names: str) -> pb.TopicsReply:
+    return pb.TopicsReply(topics=[pb.TopicResult(mirror_topic=name) for name in names])
+
+
+def test_a_pattern_is_for_what_the_source_took_over(region: RegionDouble) -> None:
+    """No mirror of the link is among these: it has none yet."""
+    found = named("orders", "orders.eu", "views")
+    region.replies["TruncateAndRestoreMirrors"] = [found, topics("PENDING_SETUP_FOR_RESTORE")]
+    given = ("mirror", "truncate-and-restore", "--link", "back", "--pattern", "orders.*")
+    assert region.run(*given, "--no-wait").exit_code == 0
+    (_, all_of_link), (_, matching) = region.asked
+    assert (all_of_link.validate_only, list(all_of_link.mirror_topics)) == (True, [])
+    assert list(matching.mirror_topics) == ["orders", "orders.eu"] and not matching.validate_only
+
+
+def test_a_link_alone_means_all_that_its_source_took_over(region: RegionDouble) -> None:
+    region.replies["TruncateAndRestoreMirrors"] = [named("orders", "views")]
+    ran = region.run("mirror", "truncate-and-restore", "--link", "back", "--dry-run")
+    assert ran.exit_code == 0 and "orders" in ran.output and "views" in ran.output
+    ((_, asked),) = region.asked
+    assert asked.validate_only and list(asked.mirror_topics) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        (("--link", "back", "--pattern", "none.*"), 1, "no topic that the source of link back"),
+        (("--link", "back", "--pattern", "("), 2, "is none of RE2"),
+        (("orders", "--link", "back", "--pattern", ".*"), 2, "Name topics or give --pattern"),
+        (("--pattern", ".*"), 2, "--link"),
+        ((), 2, "--link"),
+    ],
+)
+def test_a_restore_that_means_no_topic_changes_none(
+    region: RegionDouble, given: tuple[str, ...], code: int, said: str
+) -> None:
+    region.replies["TruncateAndRestoreMirrors"] = [named("orders")]
+    ran = region.run("mirror", "truncate-and-restore", *given)
+    assert (ran.exit_code, said in ran.output) == (code, True), ran.output
+    assert all(request.validate_only for _, request in region.asked)
+
+
 def test_unfence_says_what_is_written_again(region: RegionDouble) -> None:
     region.replies["UnfenceTopics"] = [topics("")]
     assert "orders is written here again" in region.run("mirror", "unfence", "orders").output
