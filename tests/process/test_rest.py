@@ -210,6 +210,10 @@ def _restore(west: Rest, east: Rest) -> None:
     produce(west, 5)
     configs = [{"name": "bootstrap.servers", "value": east.node.address}]
     west.post("/links", {"configs": configs}, 201, link_name=LINK)
+    for given in ((), ("--pattern", "o.*s")):
+        command = ("mirror", "truncate-and-restore", "--link", LINK, "--dry-run", *given)
+        (told,) = west.at_command_line(*command)["topics"]
+        assert told["mirror_topic"] == TOPIC and west.get(f"/links/{LINK}/mirrors")["data"] == []
     restoring = f"/links/{LINK}/mirrors:truncate-and-restore"
     west.post(restoring, {"mirror_topic_name_pattern": "none.*"}, 400)
     pattern = {"mirror_topic_name_pattern": "ord.*"}
