@@ -184,7 +184,9 @@ def _replay(
     validate_only: bool,
 ) -> dict[str, Any]:
     if validate_only:
-        return {"orphan": tail.name, "would_append": sum(1 for _ in chosen)}
+        before = replays.find_target(client, tail).before
+        missing = sum(1 for orphan in chosen if orphan.record.offset not in before)
+        return {"orphan": tail.name, "would_append": missing}
     task = bar.add_task(tail.name, total=tail.orphan.records)
     appended, there = replays.replay(
         client, tail, chosen, cluster_id, lambda done: bar.update(task, completed=done)

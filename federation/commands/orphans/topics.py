@@ -75,6 +75,7 @@ class TopicClient:
         self._bootstrap = bootstrap
         self._connect, self._clock, self._sleep = connect, clock, sleep
         self._clients: dict[str, TopicConnection] = {}
+        self._partition_count = 0
         self._leaders: dict[int, str] = {}
         self._epochs: dict[int, LeaderEpoch] = {}
         self._topic_id: Any = None
@@ -93,9 +94,10 @@ class TopicClient:
 
     @property
     def partition_count(self) -> int:
-        if not self._leaders:
+        """With those that have no leader."""
+        if not self._partition_count:
             self._refresh()
-        return len(self._leaders)
+        return self._partition_count
 
     # --- what is asked ---
 
@@ -159,10 +161,11 @@ class TopicClient:
 
         return int(self._ask(partition, ask).end_offset)
 
-    def new_producer(self) -> tuple[ProducerId, int]:
-        """A producer id and its epoch: what is appended with them and a sequence is stored once."""
+    def new_producer(self, partition: int) -> tuple[ProducerId, int]:
+        """A producer id and its epoch, from the partition's leader: what is appended with them and a sequence is
+        stored once."""
         request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=PRODUCE_MS)
-        answer = self._ask(0, lambda client: client.ask(ApiKey.INIT_PRODUCER_ID, request))
+        answer = self._ask(partition, lambda client: client.ask(ApiKey.INIT_PRODUCER_ID, request))
         return answer.producer_id, answer.producer_epoch
 
     def append(self, partition: int, batch: Buffer) -> Offset:
@@ -234,8 +237,12 @@ class TopicClient:
         found = answer.topics[0]
         if found.error_code == KafkaError.UNKNOWN_TOPIC_OR_PARTITION:
             raise Failure(f"there is no topic {self.topic}", hint="create it, or check the name")
+        if not found.partitions:
+            error = KafkaError(found.error_code).name
+            raise Failure(f"{self.topic} has no partitions ({error})", hint="ask again")
         brokers = {each.node_id: f"{each.host}:{each.port}" for each in answer.brokers}
         self._topic_id = found.topic_id
+        self._partition_count = 1 + max(each.partition_index for each in found.partitions)
         self._leaders = {
             each.partition_index: brokers[each.leader_id]
             for each in found.partitions

@@ -1,6 +1,6 @@
 """A replay that is repeated appends nothing twice, whatever became of the one before."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -32,6 +32,7 @@ from brokers.wire.messages.produce import (
     TopicProduceResponse,
 )
 from brokers.wire.messages.producers import InitProducerIdResponse
+from federation.commands.answers import Failure
 from federation.commands.orphans.reading import OrphanRecord
 from federation.commands.orphans.replay import replay
 from federation.commands.orphans.stores import Tail, TailCopy
@@ -40,9 +41,7 @@ from linker.wire.v1 import admin_pb2 as pb
 from tests.unit.federation.commands.broker_double import BrokerDouble, broker_double
 
 TOPIC, EPOCH, PRODUCER = "replayed", 7, 4
-TAIL = Tail(
-    "orders-0/1", (TailCopy(1, "", pb.Orphan(name="orders-0/1", topic="orders", partition=0)),)
-)
+ALL = [b"0", b"1", b"2"]
 ORPHANS = [
     OrphanRecord(record, 3, -1, -1, -1, is_control=False, is_transactional=False)
     for record in open_batch(
@@ -53,25 +52,23 @@ ORPHANS = [
 ]
 
 
-class Leader:
-    """Of one partition, whose followers are `behind` by so many fetches of a client."""
+def tail_of(partition: int, topic: str = "orders") -> Tail:
+    orphan = pb.Orphan(name=f"{topic}-{partition}/1", topic=topic, partition=partition)
+    return Tail(orphan.name, (TailCopy(1, "", orphan),))
+
+
+TAIL = tail_of(0)
+
+
+class Partition:
+    """Its followers are `behind` by so many fetches of a client."""
 
     def __init__(self) -> None:
         self.log = bytearray()
         self.end = self.committed = Offset(0)
         self.behind = 0
         self.errors: list[KafkaError] = []  # of the next produce requests, after the append
-        self.broker: BrokerDouble
-
-    def answers(self) -> dict[int, tuple[int, Any]]:
-        return {
-            ApiKey.PRODUCE: (9, self._produce),
-            ApiKey.FETCH: (11, self._fetch),
-            ApiKey.LIST_OFFSETS: (7, self._offsets),
-            ApiKey.METADATA: (9, self._metadata),
-            ApiKey.INIT_PRODUCER_ID: (4, self._producer),
-            ApiKey.OFFSET_FOR_LEADER_EPOCH: (4, self._epoch_end),
-        }
+        self.has_leader = True
 
     @property
     def numbers(self) -> list[bytes | None]:
@@ -95,26 +92,57 @@ class Leader:
         self.log += data
         self.end += new.last_offset_delta + 1
 
+    def fetch(self, offset: Offset) -> bytes:
+        if self.behind:
+            self.behind -= 1
+        else:
+            self.committed = self.end
+        return b"".join(
+            self.log[position : position + header.length]
+            for position, header in iter_headers(self.log)
+            if offset <= header.base_offset < self.committed
+        )
+
+
+class Leader:
+    """A lone broker, which leads the partitions of one topic that have a leader."""
+
+    def __init__(self) -> None:
+        self.partitions = [Partition()]
+        self.producers = 0
+        self.broker: BrokerDouble
+
+    def answers(self) -> dict[int, tuple[int, Any]]:
+        return {
+            ApiKey.PRODUCE: (9, self._produce),
+            ApiKey.FETCH: (11, self._fetch),
+            ApiKey.LIST_OFFSETS: (7, self._offsets),
+            ApiKey.METADATA: (9, self._metadata),
+            ApiKey.INIT_PRODUCER_ID: (4, self._producer),
+            ApiKey.OFFSET_FOR_LEADER_EPOCH: (4, self._epoch_end),
+        }
+
+    def _led(self, index: int) -> Partition:
+        assert self.partitions[index].has_leader, "nobody leads it"
+        return self.partitions[index]
+
     def _produce(self, request: Any) -> ProduceResponse:
-        self.append(bytes(request.topic_data[0].partition_data[0].records))
-        error = self.errors.pop(0) if self.errors else KafkaError.NONE
-        done = PartitionProduceResponse(index=0, error_code=error)
+        asked = request.topic_data[0].partition_data[0]
+        partition = self._led(asked.index)
+        partition.append(bytes(asked.records))
+        error = partition.errors.pop(0) if partition.errors else KafkaError.NONE
+        done = PartitionProduceResponse(index=asked.index, error_code=error)
         return ProduceResponse(
             responses=[TopicProduceResponse(name=TOPIC, partition_responses=[done])]
         )
 
     def _fetch(self, request: Any) -> FetchResponse:
-        if self.behind:
-            self.behind -= 1
-        else:
-            self.committed = self.end
-        offset = request.topics[0].partitions[0].fetch_offset
-        found = b"".join(
-            self.log[position : position + header.length]
-            for position, header in iter_headers(self.log)
-            if offset <= header.base_offset < self.committed
+        asked = request.topics[0].partitions[0]
+        partition = self._led(asked.partition)
+        found = partition.fetch(asked.fetch_offset)
+        data = PartitionData(
+            partition_index=asked.partition, records=found, high_watermark=partition.committed
         )
-        data = PartitionData(records=found, high_watermark=self.committed)
         return FetchResponse(responses=[FetchableTopicResponse(topic=TOPIC, partitions=[data])])
 
     def _offsets(self, _: Any) -> ListOffsetsResponse:
@@ -125,19 +153,25 @@ class Leader:
 
     def _metadata(self, _: Any) -> MetadataResponse:
         host, port = self.broker.bootstrap.split(":")
-        led = MetadataResponsePartition(partition_index=0, leader_id=1, leader_epoch=EPOCH)
+        described = [
+            MetadataResponsePartition(
+                partition_index=index, leader_id=1 if each.has_leader else -1, leader_epoch=EPOCH
+            )
+            for index, each in enumerate(self.partitions)
+        ]
         return MetadataResponse(
             brokers=[MetadataResponseBroker(node_id=1, host=host, port=int(port))],
-            topics=[MetadataResponseTopic(name=TOPIC, partitions=[led])],
+            topics=[MetadataResponseTopic(name=TOPIC, partitions=described)],
         )
 
     def _producer(self, _: Any) -> InitProducerIdResponse:
-        return InitProducerIdResponse(producer_id=PRODUCER, producer_epoch=0)
+        self.producers += 1
+        return InitProducerIdResponse(producer_id=PRODUCER + self.producers, producer_epoch=0)
 
     def _epoch_end(self, request: Any) -> OffsetForLeaderEpochResponse:
         asked = request.topics[0].partitions[0]
         assert (asked.current_leader_epoch, asked.leader_epoch) == (EPOCH, EPOCH)
-        end = EpochEndOffset(leader_epoch=EPOCH, end_offset=self.end)
+        end = EpochEndOffset(leader_epoch=EPOCH, end_offset=self._led(asked.partition).end)
         return OffsetForLeaderEpochResponse(
             topics=[OffsetForLeaderTopicResult(topic=TOPIC, partitions=[end])]
         )
@@ -150,23 +184,30 @@ def leader() -> Iterator[Leader]:
         yield leader
 
 
-def replayed(leader: Leader) -> tuple[int, int]:
-    with TopicClient(leader.broker.bootstrap, TOPIC) as client:
-        return replay(client, TAIL, ORPHANS, "west", lambda done: None)
+def replayed(
+    leader: Leader, tail: Tail = TAIL, waits: Callable[[float], None] = lambda seconds: None
+) -> tuple[int, int]:
+    with TopicClient(leader.broker.bootstrap, TOPIC, sleep=waits) as client:
+        return replay(client, tail, ORPHANS, "west", lambda done: None)
+
+
+def numbers(leader: Leader) -> list[list[bytes | None]]:
+    return [each.numbers for each in leader.partitions]
 
 
 def test_a_repeated_replay_finds_what_is_there(leader: Leader) -> None:
     assert replayed(leader) == (3, 0)
     assert replayed(leader) == (0, 3)
-    assert leader.numbers == [b"0", b"1", b"2"]
+    assert numbers(leader) == [ALL]
 
 
 def test_what_an_earlier_one_left_and_is_not_committed_yet_is_waited_for(leader: Leader) -> None:
     """It was killed after it had sent its records, which the followers of the leader do not have yet."""
+    (partition,) = leader.partitions
     assert replayed(leader) == (3, 0)
-    leader.committed, leader.behind = Offset(0), 3
+    partition.committed, partition.behind = Offset(0), 3
     assert replayed(leader) == (0, 3)
-    assert leader.numbers == [b"0", b"1", b"2"]
+    assert numbers(leader) == [ALL]
 
 
 @pytest.mark.parametrize(
@@ -175,6 +216,68 @@ def test_what_an_earlier_one_left_and_is_not_committed_yet_is_waited_for(leader:
 def test_what_was_appended_and_not_acknowledged_is_sent_again_and_stored_once(
     leader: Leader, error: KafkaError
 ) -> None:
-    leader.errors = [error]
+    leader.partitions[0].errors = [error]
     assert replayed(leader) == (3, 0)
-    assert leader.numbers == [b"0", b"1", b"2"]
+    assert numbers(leader) == [ALL]
+
+
+@pytest.mark.parametrize("leaderless", [0, 1, 2])
+def test_a_partition_without_leader_changes_nothing_of_where_records_go(
+    leader: Leader, leaderless: int
+) -> None:
+    """Its leader comes back while the replay waits, or it is not waited for."""
+    leader.partitions = [Partition() for _ in range(3)]
+    leader.partitions[leaderless].has_leader = False
+
+    def elect(_: float) -> None:
+        leader.partitions[leaderless].has_leader = True
+
+    assert replayed(leader, tail_of(2), elect) == (3, 0)
+    elect(0)
+    assert replayed(leader, tail_of(2)) == (0, 3)
+    assert numbers(leader) == [[], [], ALL]
+
+
+@pytest.mark.parametrize("leaderless", [{2}, {0, 1, 2}])
+def test_a_partition_whose_leader_stays_away_is_refused_by_name(
+    leader: Leader, leaderless: set[int]
+) -> None:
+    leader.partitions = [Partition() for _ in range(3)]
+    for each in leaderless:
+        leader.partitions[each].has_leader = False
+    with pytest.raises(Failure, match="replayed-2 has no leader"):
+        replayed(leader, tail_of(2))
+    assert numbers(leader) == [[], [], []]
+
+
+def test_a_side_topic_that_grew_is_searched_where_its_records_went_before(leader: Leader) -> None:
+    assert replayed(leader, tail_of(2)) == (3, 0)
+    leader.partitions += [Partition(), Partition()]
+    assert replayed(leader, tail_of(2)) == (0, 3)
+    assert numbers(leader) == [ALL, [], []]
+
+
+def test_a_replay_that_was_interrupted_before_the_topic_grew_goes_on_in_its_partition(
+    leader: Leader,
+) -> None:
+    with TopicClient(leader.broker.bootstrap, TOPIC) as client:
+        replay(client, tail_of(2), ORPHANS[:1], "west", lambda done: None)
+    leader.partitions += [Partition(), Partition()]
+    assert replayed(leader, tail_of(2)) == (2, 1)
+    assert numbers(leader) == [ALL, [], []]
+
+
+def test_the_topic_itself_takes_a_tail_into_its_own_partition_only(leader: Leader) -> None:
+    leader.partitions = [Partition() for _ in range(2)]
+    with pytest.raises(Failure, match="has 2 partitions there, and replayed-2/1 is of partition 2"):
+        replayed(leader, tail_of(2, TOPIC))
+    leader.partitions.append(Partition())
+    leader.partitions[0].has_leader = False
+    assert replayed(leader, tail_of(2, TOPIC)) == (3, 0)
+    assert numbers(leader) == [[], [], ALL]
+
+
+def test_a_topic_whose_partitions_are_not_there_yet_is_refused(leader: Leader) -> None:
+    leader.partitions = []
+    with pytest.raises(Failure, match="replayed has no partitions"):
+        replayed(leader)
