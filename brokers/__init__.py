@@ -7,6 +7,7 @@ tells the process that cleans), `effects` and `events` (what a node's core does 
 `continuations` (what runs when an answer comes), `purgatory` (requests that wait), `log` (one partition's log),
 `storage` (its files), `quorum` (Raft in Kafka's dialect), `metadata` (what the region agrees on), `partition` (a
 partition by role), `membership` (a broker among the others), `replication` (fetchers, sessions, in-sync sets),
-`region` (what links see), `coordinator` (what coordinators share), `groups`, `api` (one file per Kafka API), `node`
-(composes a node, routes events), `telemetry` (what Prometheus reads), `shell` (everything that awaits).
+`region_groups` (what links ask about groups), `region` (all that links see), `coordinator` (what coordinators share),
+`groups`, `api` (one file per Kafka API), `node` (composes a node, routes events), `telemetry` (what Prometheus reads),
+`shell` (everything that awaits).
 """

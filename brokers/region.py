@@ -27,6 +27,10 @@ from brokers.partition.mirror_status import MirrorPartitionStatus as MirrorParti
 from brokers.partition.mirror_status import MirrorStatus as MirrorStatus
 from brokers.partition.partition_state import PartitionState as PartitionState
 from brokers.partition.replica_status import ReplicaStatus as ReplicaStatus
+from brokers.region_groups import DescribeGroups as DescribeGroups
+from brokers.region_groups import FindReaders as FindReaders
+from brokers.region_groups import GroupsDescribed as GroupsDescribed
+from brokers.region_groups import ReadersFound as ReadersFound
 from brokers.values import value
 
 # --- events ---
@@ -157,14 +161,6 @@ class DeleteOffsets:
 
 
 @dataclass(frozen=True, slots=True)
-class DescribeGroups:
-    """Ask whether groups have members, wherever they are coordinated -> `GroupsDescribed`."""
-
-    ticket: Ticket
-    groups: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class DescribeMirrors:
     """Ask another broker about the mirror partitions that it leads -> `MirrorsDescribed`."""
 
@@ -199,7 +195,8 @@ class HoldWrites:
 
 RegionEvent: TypeAlias = (
     WatchRegion | PlaceBatches | SkipTo | TrimMirror | TruncateMirror | SealOrphans | ReadToHighWatermark | FindOffset
-    | Propose | CommitOffsets | DeleteOffsets | DescribeGroups | DescribeMirrors | AnswerMirrors | Retain | HoldWrites
+    | Propose | CommitOffsets | DeleteOffsets | DescribeGroups | FindReaders | DescribeMirrors | AnswerMirrors | Retain
+    | HoldWrites
 )  # fmt: skip
 
 # --- effects ---
@@ -290,14 +287,6 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupsDescribed:
-    """Whether each group has members. One whose coordinator did not answer is left out."""
-
-    ticket: Ticket
-    active: Mapping[str, bool]
-
-
-@dataclass(frozen=True, slots=True)
 class MirrorsDescribed:
     """None: the broker did not answer."""
 
@@ -315,7 +304,8 @@ class MirrorsAsked:
 
 RegionEffect: TypeAlias = (
     Placed | PlaceRefused | HighWatermarkRead | OffsetFound | Proposed | OffsetsPlaced | PartitionAdvanced
-    | ImageChanged | GroupOffsetsChanged | Ready | GroupsDescribed | MirrorsDescribed | MirrorsAsked | RetentionDue
+    | ImageChanged | GroupOffsetsChanged | Ready | GroupsDescribed | ReadersFound | MirrorsDescribed | MirrorsAsked
+    | RetentionDue
 )  # fmt: skip
 
 # --- queries ---
@@ -376,6 +366,9 @@ class RegionView(Protocol):
 
     def led_group_partitions(self) -> tuple[tuple[int, LeaderEpoch], ...]:
         """The partitions of `__consumer_offsets` whose groups this node coordinates, each with its leader epoch."""
+
+    def active_readers(self, topic: str) -> tuple[str, ...]:
+        """Groups that have members here, and have committed offsets of the topic or subscribe to it."""
 
     def group_is_active(self, group: str) -> bool:
         """Whether the group has members here, whose offsets a link must not overwrite."""

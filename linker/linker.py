@@ -25,6 +25,7 @@ from brokers.region import (
     Placed,
     PlaceRefused,
     Proposed,
+    ReadersFound,
     Ready,
     RegionView,
     Retain,
@@ -143,7 +144,7 @@ class Linker:
                 return self._region.answered(event, now)
             case FrameArrived() | PartArrived() | StreamDialed() | StreamLost() | ChunkSent():
                 return self._on_stream(event, now)
-            case MirrorsDescribed() | GroupsDescribed() | OffsetFound():
+            case MirrorsDescribed() | GroupsDescribed() | ReadersFound() | OffsetFound():
                 return self._region.answered(event, now)
             case RetentionDue():  # what is held is not known before the metadata is
                 return [Retain(self.holds.by_partition())] if self._ready else []

@@ -266,6 +266,19 @@ class GroupCoordinator:
         group = self._manager.groups.get(group_id)
         return {} if group is None else dict(group.offsets)
 
+    def active_readers(self, topics: Iterable[str]) -> dict[str, list[str]]:
+        """By topic: the groups with members that have committed offsets of it, or of which one subscribes to it."""
+        found: dict[str, list[str]] = {topic: [] for topic in topics}
+        for group in self._manager.groups.values():
+            if not self.is_active(group.id):
+                continue
+            is_subscribed = group.topic_filter()
+            committed = {partition.topic for partition in group.offsets}
+            for topic, groups in found.items():
+                if topic in committed or is_subscribed(topic):
+                    groups.append(group.id)
+        return found
+
     @property
     def is_loading(self) -> bool:
         """Whether some partition is still being loaded."""

@@ -15,7 +15,8 @@
 - `log_maintenance`: retention and checkpoints by the clock (Kafka's LogManager)
 - `broker_probes`: the active controller asks whether a silent broker's process is gone
 - `region_port`: how upper layers in the same process use the node; `mirror_writes`: what links write through it;
-  `offset_writes`: the group offsets that they write and delete; `group_states`: which groups have members
+  `offset_writes`: the group offsets that they write and delete; `group_states`: which groups have members;
+  `group_readers`: which of them read a topic
 
 How a CreateTopics request reaches its decision, in six steps:
 

@@ -27,6 +27,7 @@ from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.metadata.configs.effective_configs import topic_value, topic_values
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.raft_manager import RaftManager
+from brokers.node.group_readers import GroupReaders
 from brokers.node.group_states import GroupStates
 from brokers.node.log_maintenance import LogMaintenance
 from brokers.node.mirror_writes import MirrorWrites
@@ -42,6 +43,7 @@ from brokers.region import (
     DescribeGroups,
     DescribeMirrors,
     FindOffset,
+    FindReaders,
     HighWatermarkRead,
     HoldWrites,
     MirrorsDescribed,
@@ -90,6 +92,7 @@ class RegionPort:
         self._continuations = continuations
         self._offset_writes = OffsetWrites(config, raft, forwarding, continuations, groups)
         self._group_states = GroupStates(config, raft, continuations, groups)
+        self._group_readers = GroupReaders(config, raft, continuations, groups)
         self._mirror_writes = MirrorWrites(config, partitions, continuations, timers, log_dirs)
         self.watched = False
         self.logs_watched = False
@@ -114,6 +117,8 @@ class RegionPort:
                 return self._offset_writes.delete(event, now)
             case DescribeGroups():
                 return self._group_states.describe(event)
+            case FindReaders():
+                return self._group_readers.find(event)
             case DescribeMirrors():
                 return self._describe_mirrors(event, now)
             case Retain(holds):
@@ -319,6 +324,9 @@ class LocalRegionView:
 
     def topic_config(self, topic: str, key: str) -> str:
         return topic_value(self.image, self._config, topic, TOPIC_KEYS[key])
+
+    def active_readers(self, topic: str) -> tuple[str, ...]:
+        return tuple(self._groups.active_readers((topic,))[topic])
 
     def group_is_active(self, group: str) -> bool:
         return self._groups.is_active(group)

@@ -4,18 +4,17 @@ Topics are named, or are all of a link: those that its source took over from thi
 because the source lost records. The source alone knows the first ones, so it is asked of every topic that may be one.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
 from uuid import UUID
 
 from brokers.errors import Refusal
-from brokers.ids import INTERNAL_TOPICS, Instant, TopicPartition
+from brokers.ids import INTERNAL_TOPICS, Instant
 from brokers.metadata.commands.document_commands import DocumentChange
 from brokers.metadata.commands.mirror_commands import superseder_of
 from brokers.metadata.image.image import TopicImage
-from brokers.region import RegionView
+from brokers.region import FindReaders, ReadersFound, RegionView
 from linker.administration.each_topic import EachTopic, Ended
 from linker.administration.registry import Registry, Respond, find_link, undecided
 from linker.answers import TopicResult, Topics
@@ -46,12 +45,27 @@ class RestoreAdministration:
         link = find_link(self._registry, command.link)
         if not command.topics:
             return self._select(link, command, respond, now)
+        topics = tuple(dict.fromkeys(command.topics))
+
+        def found(readers: ReadersFound, at: Instant) -> Effects:
+            return self._restore_each(command, link, readers, respond, at)
+
+        return [self._region.ask(partial(FindReaders, topics=topics), found)]
+
+    def _restore_each(
+        self,
+        command: RestoreMirrors,
+        link: ClusterLink,
+        readers: ReadersFound,
+        respond: Respond,
+        now: Instant,
+    ) -> Effects:
         results: dict[str, TopicResult] = {}
-        topics = list(dict.fromkeys(command.topics))
+        topics = list(readers.groups)
 
         def begin(topic: str, ended: Ended, at: Instant) -> Effects:
             answered = partial(one, topic, ended)
-            found = partial(self._on_source_topic, command, topic, answered)
+            found = partial(self._on_source_topic, command, topic, readers, answered)
             return link.inquire(topic.removeprefix(link.config.prefix), found, at)
 
         def one(
@@ -127,13 +141,14 @@ class RestoreAdministration:
         self,
         command: RestoreMirrors,
         topic: str,
+        readers: ReadersFound,
         answered: partial[Effects],
         state: TopicState | None,
         now: Instant,
     ) -> Effects:
         try:
             link = find_link(self._registry, command.link)
-            record = self._record(link, topic, state, now)
+            record = self._record(link, topic, state, readers, now)
         except LinkRefusal as refusal:
             return answered("", refusal, now)
         if command.validate_only:
@@ -154,7 +169,12 @@ class RestoreAdministration:
         return self._region.put(change, written)
 
     def _record(
-        self, link: ClusterLink, topic: str, state: TopicState | None, now: Instant
+        self,
+        link: ClusterLink,
+        topic: str,
+        state: TopicState | None,
+        readers: ReadersFound,
+        now: Instant,
     ) -> MirrorRecord:
         """The mirror's new record. Raises LinkRefusal."""
         if state is None:
@@ -180,7 +200,7 @@ class RestoreAdministration:
         is_pending = former is not None and former.state is MirrorState.PENDING_MIRROR
         _check_release(link, state)
         _check_source(self._region.view, placed, state, written_by=link.name if is_pending else "")
-        _check_members(self._region.view, placed)
+        _check_members(topic, readers)
         assert state.former is not None
         return MirrorRecord(
             topic=topic,
@@ -295,21 +315,17 @@ def _check_source(
         )
 
 
-def _check_members(view: RegionView, placed: TopicImage) -> None:
+def _check_members(topic: str, readers: ReadersFound) -> None:
     """Members have read, and would commit, what is removed. Raises LinkRefusal."""
-    groups = _active_groups(view, placed.each())
-    if groups:
+    if groups := readers.groups[topic]:
         raise LinkRefusal(
             "CONSUMER_GROUP_IN_USE_ERROR",
-            f"groups that read {placed.name} have members: {', '.join(groups)}",
+            f"groups that read {topic} have members: {', '.join(groups)}",
             hint="stop them here; their place is the region that the topic was failed over to",
         )
-
-
-def _active_groups(view: RegionView, partitions: Sequence[TopicPartition]) -> list[str]:
-    wanted = set(partitions)
-    return [
-        group
-        for group in view.groups_with_offsets()
-        if view.group_is_active(group) and not wanted.isdisjoint(view.group_offsets(group))
-    ]
+    if readers.unknown:
+        raise LinkRefusal(
+            "COORDINATOR_NOT_AVAILABLE",
+            f"whether groups that read {topic} have members is not known: {'; '.join(readers.unknown)}",
+            hint="ask again",
+        )

@@ -31,7 +31,8 @@ class GroupClamp:
 
     `ends` are the ends of the data, by partition. A group that has members in this region is left as it is, for they
     have read that far; with `waits_for_members` it is waited for. Where it `removes` what lies beyond, every group of
-    the topic that has members is, wherever it stands: they may have read more than they have committed.
+    the topic that has members is, wherever it stands, and also where it has committed nothing: they may have read more
+    than they have committed.
     """
 
     def __init__(
@@ -72,11 +73,8 @@ class GroupClamp:
 
     def _in_use(self) -> Iterator[str]:
         """Groups with members that may have read what will be removed."""
-        view = self._region.view
-        for group in view.groups_with_offsets() if self._removes else ():
-            reads = any(each.topic == self._topic for each in view.group_offsets(group))
-            if reads and view.group_is_active(group):
-                yield group
+        if self._removes:
+            yield from self._region.view.active_readers(self._topic)
 
     def _past_the_end(self) -> Iterator[tuple[str, Offsets]]:
         """Groups, with what they have to be moved to."""

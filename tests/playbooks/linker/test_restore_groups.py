@@ -126,3 +126,25 @@ def test_groups_stay_where_they_came_when_a_restore_is_given_up() -> None:
     assert west.ask(failover).topics[0].state == "STOPPED"
     world.run(3_000)
     assert clients.committed(west, "billing", "orders") == 1
+
+
+def test_members_without_offsets_may_have_read_what_is_removed() -> None:
+    """A restore is not begun while there are any, and waits for those that come then."""
+    world = failed_over()
+    link_back(world)
+    member = clients.join(world.source, "fresh")
+    refused = restore(world, validate_only=True).refusal
+    assert refused is not None and refused.code == "CONSUMER_GROUP_IN_USE_ERROR"
+    assert "fresh" in str(refused)
+    clients.leave(world.source, "fresh", member)
+    world.reachable = False  # so that nothing can be compared
+    assert restore(world).refusal is None
+    world.cut()
+    member = clients.join(world.source, "fresh")
+    world.reachable = True
+    world.run(5_000)
+    found = world.source.mirror("orders")
+    assert found.record.state is MirrorState.PENDING_SETUP_FOR_RESTORE
+    assert "CONSUMER_GROUP_IN_USE_ERROR: group fresh" in found.reason
+    clients.leave(world.source, "fresh", member)
+    world.run_until(lambda: is_restored(world) and same_logs(world))

@@ -22,7 +22,7 @@ from brokers.events import (
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.image.image import Image
 from brokers.node.broker import Broker
-from brokers.region import GroupsDescribed, Ready, RegionEffect
+from brokers.region import GroupsDescribed, ReadersFound, Ready, RegionEffect
 from brokers.storage.log_manager import LogManager
 from brokers.storage.storage import Storage
 from tests.kernel.exchange import Exchange, Flight
@@ -60,6 +60,7 @@ class Node:
         self.serves = False
         self.is_ready = False
         self.groups: Mapping[str, bool] | None = None  # of which some have members
+        self.readers: ReadersFound | None = None
         self.end: End | None = None
         self.told: list[str] = []
         self.last_ticket = 0
@@ -108,6 +109,8 @@ class Node:
                 self._stop()
             case GroupsDescribed():
                 self.groups = effect.active
+            case ReadersFound():
+                self.readers = effect
             case Changed(what, to):
                 self.told.append(f"{what}: {to}")
             case _:

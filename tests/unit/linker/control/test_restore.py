@@ -76,6 +76,9 @@ class View:
     def groups_with_offsets(self) -> tuple[str, ...]:
         return ()
 
+    def active_readers(self, topic: str) -> tuple[str, ...]:
+        return ()
+
 
 class Coordinator:
     """The link coordinator's restore of the topic. `asked`: what it wants of the region."""
