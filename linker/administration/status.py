@@ -195,8 +195,9 @@ def _auto_create_task(link: ClusterLink) -> Task:
             "" if link.auto_mirrors.has_matched else "the filters admit no topic of the source"
         )
         return Task(name, _TASK_STATES[link.state].value, TaskError.NO_ERROR.value, because)
-    because = "; ".join(f"{topic}: {why}" for topic, why in sorted(refused.items()))
-    return Task(name, TaskState.IN_ERROR.value, TaskError.POLICY_VIOLATION_ERROR.value, because)
+    because = "; ".join(f"{topic}: {one.because}" for topic, one in sorted(refused.items()))
+    error = refused[min(refused)].error
+    return Task(name, TaskState.IN_ERROR.value, error.value, because)
 
 
 def _hold_task(link: ClusterLink) -> Task:

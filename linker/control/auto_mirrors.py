@@ -1,17 +1,18 @@
 """Mirrors of the source's topics that `auto.create.mirror.topics.filters` admit, created by the link coordinator.
 
 A topic that exists here is left alone, whatever it is: so a mirror that was stopped is not made again (KIP-1279 has the
-same). A topic whose records begin in this region is left out: in the other direction the same filters may admit it.
+same). Where it is no mirror of this link the operator is told, for the source's topic is not mirrored then. A topic
+whose records begin in this region is left out: in the other direction the same filters may admit it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from brokers.effects import Changed
 from brokers.ids import Instant
 from linker.control.link_settings import LinkSettings
-from linker.errors import LinkRefusal
+from linker.errors import LinkRefusal, TaskError
 from linker.filters import Filter, admits
 from linker.frames import TopicState, Welcome
 from linker.protocol_versions import SEVERAL_BROKERS_FROM
@@ -23,22 +24,37 @@ Created: TypeAlias = Callable[[LinkRefusal | None, Instant], Effects]
 # Creates the mirror of a source topic of the link with this name, as an operator's command does.
 CreateMirrorOf: TypeAlias = Callable[[str, TopicState, Created, Instant], Effects]
 
+_ERRORS: Final = {
+    "TOPIC_ALREADY_EXISTS": TaskError.TOPIC_EXISTS_ERROR,
+    "INVALID_TOPIC_EXCEPTION": TaskError.INVALID_TOPIC,
+}
+
+
+class RefusedMirror(NamedTuple):
+    """Why a mirror could not be created."""
+
+    error: TaskError
+    because: str
+
 
 class AutoMirrors:
-    """Of one link. `refused`: the mirrors that could not be created, and why."""
+    """Of one link. `refused`: the mirrors that could not be created."""
 
     def __init__(
         self,
         region: RegionClient,
         link: LinkSettings,
+        mirrors: Container[str],
         create: CreateMirrorOf,
         deliver: Callable[[TopicState, Instant], Effects],
     ) -> None:
-        """`deliver` gives a new mirror the state of its source, which came before it."""
-        self.refused: dict[str, str] = {}
+        """`mirrors`: the link's, with those that were stopped. `deliver` gives a new mirror the state of its source,
+        which came before it."""
+        self.refused: dict[str, RefusedMirror] = {}
         self.has_matched = False  # whether the filters admit a topic of the source
         self._region = region
         self._link = link
+        self._mirrors = mirrors
         self._create = create
         self._deliver = deliver
         self._creating: dict[str, TopicState] = {}  # the newest
@@ -59,7 +75,8 @@ class AutoMirrors:
     def on_open(self, welcome: Welcome) -> None:
         """The first stream is open."""
         if welcome.version < SEVERAL_BROKERS_FROM and self.filters:
-            self.refused["*"] = "the source's release does not know filters of topics: upgrade it"
+            because = "the source's release does not know filters of topics: upgrade it"
+            self.refused["*"] = RefusedMirror(TaskError.POLICY_VIOLATION_ERROR, because)
         else:
             self.refused.pop("*", None)
 
@@ -80,11 +97,8 @@ class AutoMirrors:
     def _is_wanted(self, topic: str, state: TopicState) -> bool:
         view = self._region.view
         is_admitted = bool(state.topic_id) and admits(self.filters, state.topic)
-        return (
-            is_admitted
-            and topic not in view.image.topics_by_name
-            and view.cluster_id not in state.origins
-        )
+        is_there = topic in view.image.topics_by_name and topic in self._mirrors
+        return is_admitted and not is_there and view.cluster_id not in state.origins
 
     def _on_created(self, topic: str, refusal: LinkRefusal | None, now: Instant) -> Effects:
         state = self._creating.pop(topic)
@@ -92,11 +106,13 @@ class AutoMirrors:
         if refusal is None or not self._is_wanted(topic, state):
             self.refused.pop(topic, None)
             return effects
-        known, self.refused[topic] = self.refused.get(topic), refusal.because
+        error = _ERRORS.get(refusal.code, TaskError.POLICY_VIOLATION_ERROR)
+        known = self.refused.get(topic)
+        self.refused[topic] = RefusedMirror(error, refusal.because)
         self._states[topic] = state
         if self._timer is None:
             self._timer = self._region.timers.set(now + RETRY_MS, self._retry)
-        if known == refusal.because:
+        if known == self.refused[topic]:
             return effects
         what = f"link {self._link.name} mirror {topic}"
         return [*effects, Changed(what, "not created", refusal.because)]

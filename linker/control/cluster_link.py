@@ -76,7 +76,11 @@ class ClusterLink:
             lambda topic: self._source_topics.again(topic),
         )
         self._auto_mirrors = AutoMirrors(
-            region, self._settings, create_mirror, self._mirror_topics.on_source_state
+            region,
+            self._settings,
+            self.mirrors,
+            create_mirror,
+            self._mirror_topics.on_source_state,
         )
         self._source_topics = SourceTopics(
             region,

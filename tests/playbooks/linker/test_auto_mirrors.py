@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from linker.answers import LinkDescription, MirrorDescription, Task
 from linker.commands import AlterLinkConfigs, ChangeMirrors, CreateLink, CreateMirror, DescribeLink
 from linker.errors import LinkRefusal, MirrorError
@@ -101,13 +103,55 @@ def restart(world: World) -> None:
     world.destination.start()
 
 
-def test_a_topic_that_is_there_already_is_left_alone() -> None:
+def test_a_topic_that_is_there_already_is_left_alone_and_told_of_until_its_name_is_free() -> None:
     world = World().start()
     clients.create_topic(world.destination, "orders")
     clients.create_topic(world.source, "orders")
     linked(world, filters("*"))
     world.run(40_000)
     assert clients.send(world.destination, "orders", 0, b"mine") == (0, 0)
+    assert task(world) == Task(
+        "AutoCreateMirror",
+        "IN_ERROR",
+        "TOPIC_EXISTS_ERROR",
+        "orders: topic orders exists in this region",
+    )
+    restart(world)
+    world.run_until(lambda: task(world).error == "TOPIC_EXISTS_ERROR")
+    clients.delete_topic(world.destination, "orders")
+    world.run_until(lambda: task(world).state == "ACTIVE")
+    assert world.destination.mirror("orders").record.state is MirrorState.ACTIVE
+    assert task(world).error == "NO_ERROR"
+
+
+def test_a_mirror_of_another_link_has_taken_the_name() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    other = {"bootstrap.servers": "west:9092"}
+    assert isinstance(
+        world.destination.ask(CreateLink(name="other", configs=other)), LinkDescription
+    )
+    made = world.destination.ask(CreateMirror(link="other", mirror_topic="orders"))
+    assert isinstance(made, MirrorDescription)
+    linked(world, filters("*"))
+    world.run_until(lambda: task(world).error == "TOPIC_EXISTS_ERROR")
+    change(world, {"auto.create.mirror.topics.filters": filters("*", exclude=("orders",))})
+    world.run_until(lambda: task(world).error == "NO_ERROR")
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "prefix"), [("a" * 248, "", "w."), ("bills_2026", "bills.2026", "")]
+)
+def test_a_name_that_cannot_be_a_topics_here_is_told_of(there: str, here: str, prefix: str) -> None:
+    """Too long with the prefix; or equal in the names of metrics to another one."""
+    world = World().start()
+    clients.create_topic(world.source, there)
+    if here:
+        clients.create_topic(world.destination, here)
+    linked(world, filters("*"), **({"cluster_link_prefix": prefix} if prefix else {}))
+    world.run_until(lambda: task(world).error == "INVALID_TOPIC")
+    assert prefix + there in task(world).because
+    assert prefix + there not in topics(world)
 
 
 def test_new_filters_are_in_force_at_once_and_none_ends_it() -> None:
