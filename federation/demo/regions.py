@@ -21,6 +21,8 @@ from linker.wire.v1 import admin_pb2, admin_pb2_grpc
 
 LINK = "west-to-east"
 _TIMEOUT_S = 20.0
+# Of a restore: members of groups read the topic, or a broker that has just started does not know yet.
+_GROUPS_IN_THE_WAY = ("CONSUMER_GROUP_IN_USE_ERROR", "COORDINATOR_NOT_AVAILABLE")
 _EVERY_GROUP = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
 
 
@@ -120,7 +122,7 @@ class LinkAdmin:
         until = time.monotonic() + _TIMEOUT_S
         while True:
             (asked,) = self._ask(self._admin.TruncateAndRestoreMirrors, request).topics
-            if asked.error.code != "CONSUMER_GROUP_IN_USE_ERROR" or time.monotonic() > until:
+            if asked.error.code not in _GROUPS_IN_THE_WAY or time.monotonic() > until:
                 break
             time.sleep(0.1)
         _check(asked.error)
