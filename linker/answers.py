@@ -117,6 +117,7 @@ def total_lag(lags: Sequence[PartitionLag]) -> TotalLag:
 class TransitionStep(Enum):
     """How far a transition of a mirror topic is. From HANDING_OVER on, and in TRUNCATING, nothing leads back."""
 
+    LISTED = "LISTED"  # a command of several topics has not come to this one
     FENCING = "FENCING"  # of a reversal: the source's topic becomes read-only
     PROVING = "PROVING"  # the mirror gets what it lacks
     CUTTING = "CUTTING"  # nothing more is placed; the ends of the logs are found

@@ -22,7 +22,7 @@ Propose: TypeAlias = Callable[[list[ChangeT], Act], list[Any]]
 
 class Gathering(Generic[ChangeT]):
     """Of one kind of change. `key`: changes of one key are not proposed together, and in the order in which they came.
-    `weight`: of one change, of the `TOGETHER_MAX` that a proposal has; one that is heavier is proposed alone."""
+    `weight`: of one change, of the `together` that a proposal has; one that is heavier is proposed alone."""
 
     def __init__(
         self,
@@ -30,11 +30,13 @@ class Gathering(Generic[ChangeT]):
         propose: Propose[ChangeT],
         key: Callable[[ChangeT], Hashable] | None = None,
         weight: Callable[[ChangeT], int] = lambda _: 1,
+        together: int = TOGETHER_MAX,
     ) -> None:
         self._timers = timers
         self._propose = propose
         self._key = key
         self._weight = weight
+        self._together = together
         self._waiting: list[ChangeT] = []
         self._under_way = 0
         self._began: Instant = 0  # what is under way
@@ -71,7 +73,7 @@ class Gathering(Generic[ChangeT]):
             weight = self._weight(change)
             if weight > left or not proposals:
                 proposals.append([])
-                left = TOGETHER_MAX
+                left = self._together
             proposals[-1].append(change)
             left -= weight
         return proposals

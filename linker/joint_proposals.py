@@ -38,22 +38,33 @@ _Raise: TypeAlias = tuple[RaiseLeaderEpochs, OnResult]
 class JointProposals:
     """Each method's `then` receives the result of its own change, or the `Refusal`."""
 
-    def __init__(self, timers: Timers, propose: ProposeCommand) -> None:
+    def __init__(self, timers: Timers, propose: ProposeCommand, together: int) -> None:
+        """`together`: how many changes one proposal has at most."""
         self._propose = propose
         self._puts = Gathering[_Put](
-            timers, self._propose_puts, key=lambda put: (put[0].kind, put[0].name)
+            timers,
+            self._propose_puts,
+            key=lambda put: (put[0].kind, put[0].name),
+            together=together,
         )
         self._writers = Gathering[tuple[SetTopicWriter, OnResult]](
-            timers, partial(self._each, SetTopicWriters), key=lambda change: change[0].topic
+            timers,
+            partial(self._each, SetTopicWriters),
+            key=lambda change: change[0].topic,
+            together=together,
         )
         self._creations = Gathering[tuple[CreateMirrorTopic, OnResult]](
             timers,
             partial(self._each, CreateMirrorTopics),
             key=lambda change: change[0].name,
             weight=lambda change: change[0].partition_count,
+            together=together,
         )
         self._raises = Gathering[_Raise](
-            timers, self._propose_raises, weight=lambda change: len(change[0].leader_epochs)
+            timers,
+            self._propose_raises,
+            weight=lambda change: len(change[0].leader_epochs),
+            together=together,
         )
 
     def put(self, change: DocumentChange, then: OnResult) -> None:

@@ -69,7 +69,6 @@ from linker.events import (
 from linker.frames import Announce, Refused
 from linker.node_limits import UNLIMITED, NodeLimits
 from linker.records.link_state import LINK_KIND, LinkRecord, decode_link
-from linker.records.mirror_record import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, SlicedWork, Step
 
@@ -388,10 +387,8 @@ class Linker:
         changed = dict.fromkeys(
             (*delta.topics_created, *delta.topics_changed, *delta.topic_configs_changed)
         )
-        mirrors = [name for kind, name in delta.documents_changed if kind == MIRROR_KIND]
         for link in list(self.links.values()):
-            if mirrors:
-                effects += link.follow_documents(mirrors, now)
+            effects += link.documents_changed(delta.documents_changed, now)
             effects += link.topics_changed(changed, delta.topics_deleted, now)
         if delta.topics_deleted:
             effects += self._fencing.topics_deleted(tuple(delta.topics_deleted))

@@ -51,7 +51,7 @@ class RegionClient:
         self.commits: Counter[str] = Counter()  # of group offsets at this broker, by topic
         self._next_ticket = FIRST_TICKET
         self._waiting: dict[Ticket, Then] = {}
-        self._together = JointProposals(self.timers, self.propose)
+        self._together = JointProposals(self.timers, self.propose, limits.together)
 
     @property
     def has_several_brokers(self) -> bool:

@@ -17,10 +17,10 @@ from linker.administration.registry import (
     AnyLink,
     Registry,
     Respond,
-    change_each,
     find_any_link,
     find_link,
     result,
+    stop_each,
     undecided,
     when_collected,
 )
@@ -34,8 +34,9 @@ from linker.filters import Pattern
 from linker.records.destination import name_of
 from linker.records.link_secret import SECRET_CHARACTERS_MAX, digest_of, new_secret
 from linker.records.link_state import LINK_KIND, LinkRecord
-from linker.records.mirror_record import Asked, removal
+from linker.records.mirror_record import Asked, CutKind, removal
 from linker.records.mirror_state import LIVE, MirrorState
+from linker.records.stop_list import Stop, removals
 from linker.region_client import Effects, RegionClient
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -150,7 +151,11 @@ class LinkAdministration:
         link = find_link(self._registry, command.name)
         live = [mirror for mirror in link.mirrors.values() if mirror.record.state in LIVE]
         stopping = (MirrorState.PENDING_STOPPED, MirrorState.PENDING_SYNCHRONIZE)
-        pending = [one.topic for one in live if one.record.state in stopping]
+        pending = [
+            one.topic
+            for one in live
+            if one.record.state in stopping or link.stop_lists.stop_of(one.topic) is not None
+        ]
         if pending:
             raise LinkRefusal(
                 "INVALID_REQUEST",
@@ -175,11 +180,8 @@ class LinkAdministration:
         why = f"link {link.name} is deleted with --force"
         asked = Asked(f"{link.name}@{now}", now, command.asked_by, why)
         made = [mirror for mirror in live if mirror.is_made]
-        return change_each(
-            [(mirror, partial(link.failover, mirror.topic, asked)) for mirror in made],
-            partial(self._on_emptied, link, respond),
-            now,
-        )
+        stop = Stop(CutKind.FAILOVER, 0, asked)
+        return stop_each(link, made, stop, partial(self._on_emptied, link, respond), now)
 
     def _on_emptied(
         self, link: ClusterLink, respond: Respond, topics: Topics, now: Instant
@@ -195,7 +197,7 @@ class LinkAdministration:
             for mirror in link.mirrors.values()
             if mirror.record.state in LIVE and not mirror.is_made
         ]
-        command = PutDocuments((item, *unmade))
+        command = PutDocuments((item, *unmade, *removals(link.stop_lists.names)))
         return [self._region.propose(command, partial(self._on_deleted, link, respond, topics))]
 
     def _on_deleted(

@@ -1,5 +1,6 @@
 """Pauses, resumes, promotes, fails over and reverses mirror topics, and cancels what they are in the middle of."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -16,6 +17,7 @@ from linker.administration.registry import (
     find_mirror,
     not_allowed,
     result,
+    stop_each,
 )
 from linker.answers import TopicResult, Topics
 from linker.commands import ChangeMirrors
@@ -27,6 +29,7 @@ from linker.control.mirror_refusals import changed_meanwhile
 from linker.control.mirror_topic import MirrorTopic
 from linker.records.mirror_record import Asked, CutKind, verb_of
 from linker.records.mirror_state import LIVE, TRANSITIONS, MirrorTrigger
+from linker.records.stop_list import Stop
 from linker.region_client import Effects, RegionClient
 
 _TRIGGERS: Final = {
@@ -38,7 +41,7 @@ _TRIGGERS: Final = {
     "reverse-and-pause": MirrorTrigger.REVERSE,
     CANCEL: MirrorTrigger.CANCEL,
 }
-_PROVEN: Final = {verb_of(kind): kind for kind in CutKind if kind.is_proven}
+_STOPS: Final = {verb_of(kind): kind for kind in CutKind if kind is not CutKind.WITHDRAW}
 
 
 class MirrorChanges:
@@ -51,22 +54,21 @@ class MirrorChanges:
     def change(self, command: ChangeMirrors, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.link)
         trigger = _TRIGGERS[command.verb]
-        states = UNDER_WAY if command.verb == CANCEL else LIVE
-        names = command.topics or tuple(
-            sorted(topic for topic, one in link.mirrors.items() if one.record.state in states)
-        )
+        names = command.topics or sorted(_all_of(link, command.verb))
         mirrors = [find_mirror(link, topic) for topic in dict.fromkeys(names)]
         if trigger is MirrorTrigger.REVERSE:
             check_reversible(link)
         if command.validate_only:
             return respond(
-                Topics(tuple(_check(each, trigger, command.verb) for each in mirrors)), now
+                Topics(tuple(_check(link, each, trigger, command.verb) for each in mirrors)), now
             )
-        timeout_ms = command.timeout_ms or PROMOTE_TIMEOUT_MS
         asked = Asked(f"{link.name}@{now}", now, command.asked_by, command.why)
+        if command.verb in _STOPS:
+            timeout_ms = command.timeout_ms or PROMOTE_TIMEOUT_MS
+            stop = Stop(_STOPS[command.verb], timeout_ms, asked)
+            return stop_each(link, mirrors, stop, respond, now)
         changes = [
-            (mirror, self._change(link, mirror, trigger, command.verb, timeout_ms, asked))
-            for mirror in mirrors
+            (mirror, self._change(link, mirror, trigger, command.verb, asked)) for mirror in mirrors
         ]
         return change_each(changes, respond, now)
 
@@ -76,18 +78,22 @@ class MirrorChanges:
         mirror: MirrorTopic,
         trigger: MirrorTrigger,
         verb: str,
-        timeout_ms: int,
         asked: Asked,
     ) -> Change:
         if verb == CANCEL:
-            return lambda answered, now: Cancelling(self._region, mirror, asked, answered).begin(
-                now
-            )
-        if trigger is MirrorTrigger.FAILOVER:
-            return partial(link.failover, mirror.topic, asked)
-        if verb in _PROVEN:
-            return partial(link.promote, mirror.topic, _PROVEN[verb], timeout_ms, asked)
+            return partial(self._cancel, link, mirror, asked)
         return partial(self._turn, mirror, trigger, verb)
+
+    def _cancel(
+        self,
+        link: ClusterLink,
+        mirror: MirrorTopic,
+        asked: Asked,
+        answered: Answered,
+        now: Instant,
+    ) -> Effects:
+        listed = link.stop_lists.stop_of
+        return Cancelling(self._region, mirror, asked, answered, listed).begin(now)
 
     def _turn(
         self,
@@ -106,14 +112,24 @@ class MirrorChanges:
         since = mirror.record.since if target is mirror.record.state else now
 
         def written(refusal: Refusal | None, at: Instant) -> Effects:
-            return answered(changed_meanwhile(mirror, refusal) if refusal else None, at)
+            return answered(changed_meanwhile(mirror.topic, refusal) if refusal else None, at)
 
         reason = mirror.record.reason if target is mirror.record.state else ""
         record = replace(mirror.record, state=target, since=since, reason=reason)
         return mirror.change(record, written)
 
 
-def _check(mirror: MirrorTopic, trigger: MirrorTrigger, verb: str) -> TopicResult:
+def _all_of(link: ClusterLink, verb: str) -> Iterator[str]:
+    """The topics that a command means which names none."""
+    for topic, mirror in link.mirrors.items():
+        is_listed = verb == CANCEL and link.stop_lists.stop_of(topic) is not None
+        if is_listed or mirror.record.state in (UNDER_WAY if verb == CANCEL else LIVE):
+            yield topic
+
+
+def _check(
+    link: ClusterLink, mirror: MirrorTopic, trigger: MirrorTrigger, verb: str
+) -> TopicResult:
     if verb == CANCEL:
-        return result(mirror, why_not(mirror.record))
+        return result(mirror, why_not(mirror.record, link.stop_lists.stop_of(mirror.topic)))
     return result(mirror, not_allowed(mirror, trigger, verb))

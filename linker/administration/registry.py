@@ -21,6 +21,7 @@ from linker.joint_proposals import UNKNOWN_OUTCOMES
 from linker.protocol_versions import REVERSES_FROM
 from linker.records.link_state import LinkRecord, LinkState
 from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
+from linker.records.stop_list import Stop
 from linker.region_client import Effects
 
 Respond: TypeAlias = Callable[[Answer | LinkRefusal, Instant], Effects]
@@ -125,6 +126,25 @@ def change_each(
     if not changes:
         return respond(Topics(()), now)
     return [effect for mirror, start in changes for effect in start(partial(one, mirror), now)]
+
+
+def stop_each(
+    link: ClusterLink,
+    mirrors: Sequence[MirrorTopic],
+    stop: Stop,
+    respond: Callable[[Topics, Instant], Effects],
+    now: Instant,
+) -> Effects:
+    """Stop every mirror, by one decision; `respond` is called with the results when the last is answered."""
+    lists = link.stop_lists
+    listed = lists.to_list(stop, mirrors)
+    names = {one.topic for one in listed}
+    changes: list[tuple[MirrorTopic, Change]] = [
+        (one, partial(lists.expect if one.topic in names else lists.begin, one.topic, stop))
+        for one in mirrors
+    ]
+    effects = change_each(changes, respond, now)
+    return effects + lists.write(stop, listed) if listed else effects
 
 
 def check_reversible(link: ClusterLink) -> None:

@@ -11,6 +11,7 @@ from linker.control.mirror_topic import MirrorTopic
 from linker.control.reversing import NOT_TAKEN_BACK, unheard_withdrawal
 from linker.records.mirror_record import CutKind, MirrorRecord, verb_of
 from linker.records.mirror_state import RESTORING, MirrorState
+from linker.records.stop_list import Stop
 from linker.region_client import RegionClient
 
 RESTORE: Final = "truncate-and-restore"
@@ -22,6 +23,8 @@ def transition_of(
 ) -> Transition | None:
     """None where nothing is under way."""
     record = mirror.record
+    if (listed := link.stop_lists.stop_of(mirror.topic)) is not None:
+        return _listed(link, record, listed)
     if record.state in STOPPING:
         return _stopping(link, mirror, now)
     if record.state is MirrorState.PENDING_MIRROR:
@@ -47,6 +50,21 @@ def _stopping(link: ClusterLink, mirror: MirrorTopic, now: Instant) -> Transitio
         gives_up_at=record.stop_by if gives_up else 0,
         asked_by="" if record.asked is None else record.asked.by,
         why="" if record.asked is None else record.asked.why,
+    )
+
+
+def _listed(link: ClusterLink, record: MirrorRecord, stop: Stop) -> Transition:
+    """A command of several topics has not come to this one."""
+    asked = stop.asked
+    count = link.stop_lists.count_left(asked.decision_id)
+    return Transition(
+        verb=verb_of(stop.kind),
+        step=TransitionStep.LISTED,
+        since=asked.at,
+        waits_for=f"its turn: decision {asked.decision_id} has {count} topics left",
+        can_be_cancelled=why_not(record, stop) is None,
+        asked_by=asked.by,
+        why=asked.why,
     )
 
 

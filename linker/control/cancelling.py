@@ -4,6 +4,8 @@ The record in the metadata log of the mirror's region is the decision, of a reve
 replace the version of it that they know, so the log takes one of the two. The source's region never decides: it hears
 of a reversal that was cancelled as of one that was given up (`reversing`), as soon as it is reached, and is read-only
 until then.
+
+Of a topic that a command has not come to (`stop_lists`) the record says that this was cancelled: so nobody comes to it.
 """
 
 from collections.abc import Callable
@@ -30,6 +32,7 @@ from linker.records.mirror_record import (
     verb_of,
 )
 from linker.records.mirror_state import RESTORING, TRANSITIONS, MirrorState, MirrorTrigger
+from linker.records.stop_list import Stop
 from linker.region_client import Effects, RegionClient
 
 VERB: Final = "cancel"
@@ -72,8 +75,11 @@ def taken_back(record: MirrorRecord, state: MirrorState, error: TransitionError)
     ).with_error(error)
 
 
-def why_not(record: MirrorRecord) -> LinkRefusal | None:
-    """Why what the mirror is in the middle of cannot be cancelled; None if it can be."""
+def why_not(record: MirrorRecord, listed: Stop | None = None) -> LinkRefusal | None:
+    """Why what the mirror is in the middle of cannot be cancelled; None if it can be. `listed`: the command whose list
+    has it, and which has not come to it."""
+    if listed is not None and record.state not in UNDER_WAY:
+        return None
     because, hint = _obstacle(record)
     return (
         LinkRefusal("INVALID_REQUEST", f"{record.topic} {because}", hint=hint) if because else None
@@ -122,36 +128,50 @@ def _before(record: MirrorRecord) -> Before | None:
     return _ACTIVE if is_proven else record.before
 
 
-def cancelled(record: MirrorRecord, asked: Asked) -> MirrorRecord:
+def cancelled(record: MirrorRecord, asked: Asked, listed: Stop | None = None) -> MirrorRecord:
     """What takes the place of `record`, which can be cancelled."""
+    if listed is not None and record.state not in UNDER_WAY:
+        return replace(record, asked=asked).with_error(_error(listed.kind, asked))
     before = _before(record)
     assert before is not None and record.stop is not None, record
     target = TRANSITIONS[record.state, _TRIGGERS[before.state]]
+    error = _error(record.stop, asked)
+    return replace(taken_back(record, target, error), reason=before.reason, asked=asked)
+
+
+def _error(kind: CutKind, asked: Asked) -> TransitionError:
     why = f": {asked.why}" if asked.why else ""
     by = f" by {asked.by}" if asked.by else ""
-    error = TransitionError(asked.at, CANCELLED, f"{verb_of(record.stop)} was cancelled{by}{why}")
-    return replace(taken_back(record, target, error), reason=before.reason, asked=asked)
+    return TransitionError(asked.at, CANCELLED, f"{verb_of(kind)} was cancelled{by}{why}")
 
 
 class Cancelling:
     """One cancel of one mirror topic, by the link coordinator."""
 
     def __init__(
-        self, region: RegionClient, mirror: MirrorTopic, asked: Asked, answered: Answered
+        self,
+        region: RegionClient,
+        mirror: MirrorTopic,
+        asked: Asked,
+        answered: Answered,
+        listed: Callable[[str], Stop | None],
     ) -> None:
-        """`answered` is called once: with None when the record says that it is cancelled."""
+        """`answered` is called once: with None when the record says that it is cancelled. `listed`: the command that
+        has not come to the topic yet."""
         self._region = region
         self._mirror = mirror
         self._asked = asked
         self._answered = answered
+        self._listed = listed
 
     def begin(self, now: Instant) -> Effects:
         mirror = self._mirror
-        refusal = why_not(mirror.record)
+        listed = self._listed(mirror.topic)
+        refusal = why_not(mirror.record, listed)
         if refusal is not None:
             return self._answered(refusal, now)
         known = mirror.version
-        record = cancelled(mirror.record, self._asked)
+        record = cancelled(mirror.record, self._asked, listed)
         return mirror.change(record, partial(self._on_written, known))
 
     def _on_written(self, known: int, refusal: Refusal | None, now: Instant) -> Effects:
@@ -159,17 +179,17 @@ class Cancelling:
         if refusal is None:
             return self._answered(None, now)
         if refusal.error is not KafkaError.INVALID_UPDATE_VERSION:
-            return self._answered(changed_meanwhile(self._mirror, refusal), now)
+            return self._answered(changed_meanwhile(self._mirror.topic, refusal), now)
         return self.begin(now) if self._mirror.version != known else self._again(refusal, now)
 
     def _again(self, refusal: Refusal, now: Instant) -> Effects:
         """The metadata that this broker has is behind, or the mirror is another one's by now."""
         document = self._region.view.image.documents.get((MIRROR_KIND, self._mirror.topic))
         if document is None:
-            return self._answered(deleted_meanwhile(self._mirror), now)
+            return self._answered(deleted_meanwhile(self._mirror.topic), now)
         if document.version != self._mirror.version:
-            return self._answered(changed_meanwhile(self._mirror, refusal), now)
+            return self._answered(changed_meanwhile(self._mirror.topic, refusal), now)
         if not self._region.is_coordinator:
-            return self._answered(coordinated_elsewhere(self._mirror), now)
+            return self._answered(coordinated_elsewhere(self._mirror.topic), now)
         self._region.timers.set(now + CONFLICT_MS, self.begin)
         return []

@@ -3,14 +3,13 @@
 Every broker copies what it leads. Only the link coordinator follows topics and groups, and carries out commands.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.region import MirrorStatus
 from linker.config import LinkConfig
 from linker.control.auto_mirrors import AutoMirrors, CreateMirrorOf
 from linker.control.connection import Phase
-from linker.control.failover import Answered
 from linker.control.group_sync import GroupSync
 from linker.control.group_watch import GroupWatch
 from linker.control.link_settings import LinkSettings, record_other_end
@@ -21,6 +20,7 @@ from linker.control.reversing import Reversing
 from linker.control.source_brokers import SourceBrokers, must_redial
 from linker.control.source_connection import SourceConnection, mismatch_of
 from linker.control.source_topics import Inquirer, SourceTopics
+from linker.control.stop_lists import StopLists
 from linker.control.superseding import Superseding
 from linker.data.destination_stream import DestinationStream
 from linker.errors import LinkError, TaskError
@@ -42,7 +42,8 @@ from linker.frames import (
 )
 from linker.hold_frames import RetentionHeld
 from linker.records.link_state import LinkRecord, LinkState
-from linker.records.mirror_record import Asked, CutKind
+from linker.records.mirror_record import MIRROR_KIND
+from linker.records.stop_list import STOP_LIST_KIND
 from linker.region_client import Effects, RegionClient
 
 
@@ -201,20 +202,10 @@ class ClusterLink:
         """The link could not be deleted."""
         self._is_being_deleted = False
 
-    def promote(
-        self,
-        topic: str,
-        kind: CutKind,
-        timeout_ms: int,
-        asked: Asked,
-        answered: Answered,
-        now: Instant,
-    ) -> Effects:
-        """Or reverse."""
-        return self._mirror_topics.failovers[topic].promote(kind, timeout_ms, asked, answered, now)
-
-    def failover(self, topic: str, asked: Asked, answered: Answered, now: Instant) -> Effects:
-        return self._mirror_topics.failovers[topic].failover(asked, answered, now)
+    @property
+    def stop_lists(self) -> StopLists:
+        """Promotes, fails over and reverses mirror topics."""
+        return self._mirror_topics.stop_lists
 
     def promotion_waits_for(self, topic: str, now: Instant) -> str:
         return self._mirror_topics.failovers[topic].waits_for(now)
@@ -245,7 +236,8 @@ class ClusterLink:
         """The link is new, or its node has started."""
         self._follow_group_filters()
         self._source_topics.begin(now)
-        return self.follow_documents(None, now) + self._sources.reconsider(now)
+        effects = self.follow_documents(None, now) + self.stop_lists.follow(None, now)
+        return effects + self._sources.reconsider(now)
 
     def adopt(self, record: LinkRecord, version: Offset, now: Instant) -> Effects:
         """The metadata log has a newer record of this link."""
@@ -287,6 +279,13 @@ class ClusterLink:
     def _watch_groups(self, now: Instant) -> Effects:
         """Tell every broker of the source; and be connected to all of them, or no longer."""
         return [*self._sources.follow_wanted(now), *self._group_watch.tell()]
+
+    def documents_changed(self, changed: Collection[tuple[str, str]], now: Instant) -> Effects:
+        """These documents of the metadata log, of any kind."""
+        mirrors = [name for kind, name in changed if kind == MIRROR_KIND]
+        effects = self.follow_documents(mirrors, now) if mirrors else []
+        lists = [name for kind, name in changed if kind == STOP_LIST_KIND]
+        return effects + self.stop_lists.follow(lists, now)
 
     def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
         """Adopt the records of these mirror topics from the metadata log; None: of all of this link."""

@@ -68,6 +68,7 @@ class MirrorFailover:
         self._progress = progress
         self._kind = CutKind.FAILOVER  # of the cut that is being made
         self._asked: Asked | None = None  # for the failover that is being made
+        self._over: Asked | None = None  # what was asked of the mirror before
         self._timer: int | None = None
         self._waited_for = ""  # what the operator's log has
         self._waiting: list[Answered] = []
@@ -91,7 +92,7 @@ class MirrorFailover:
             FailoverPhase.FINISHING: self._handover.finish,
             FailoverPhase.RETRYING: partial(self._pause, RETRY_MS),
             FailoverPhase.DONE: partial(self._answer, None),
-            FailoverPhase.ABANDONED: partial(self._answer, deleted_meanwhile(mirror)),
+            FailoverPhase.ABANDONED: partial(self._answer, deleted_meanwhile(mirror.topic)),
         }
 
     # --- what operators ask ---
@@ -123,7 +124,7 @@ class MirrorFailover:
 
     def _on_pending(self, answered: Answered, refusal: Refusal | None, now: Instant) -> Effects:
         if refusal is not None:
-            return answered(changed_meanwhile(self._mirror, refusal), now)
+            return answered(changed_meanwhile(self._mirror.topic, refusal), now)
         return answered(None, now)
 
     def failover(self, asked: Asked, answered: Answered, now: Instant) -> Effects:
@@ -139,7 +140,7 @@ class MirrorFailover:
         self._waiting.append(answered)
         is_withdrawn = mirror.record.state is MirrorState.PENDING_MIRROR
         self._kind = CutKind.WITHDRAW if is_withdrawn else CutKind.FAILOVER
-        self._asked = asked
+        self._asked, self._over = asked, mirror.record.asked
         return self.go(FailoverTrigger.FAILOVER_ASKED, now)
 
     def waits_for(self, now: Instant) -> str:
@@ -189,7 +190,7 @@ class MirrorFailover:
         self._progress.reset()
         if self._timer is not None:
             self._region.timers.cancel(self._timer)
-        return self._answer(coordinated_elsewhere(self._mirror), now)
+        return self._answer(coordinated_elsewhere(self._mirror.topic), now)
 
     def abandon(self, now: Instant) -> Effects:
         """The topic was deleted, and its record with it."""
@@ -234,6 +235,10 @@ class MirrorFailover:
     def _halt(self, now: Instant) -> Effects:
         """From this record on, no broker places anything; each says when it has placed what it had begun."""
         mirror = self._mirror
+        if self._is_cancelled:
+            effects = self.go(FailoverTrigger.REFUSED, now)
+            effects += self._answer(overtaken(mirror), now)
+            return effects + mirror.refresh(now) + self.follow_record(now)
         is_pending = mirror.record.state is MirrorState.PENDING_STOPPED
         record = replace(
             mirror.record,
@@ -250,6 +255,13 @@ class MirrorFailover:
         halted = self._progress.in_this_phase(self._on_halt_refused)
         return [*mirror.stop_replicators(), *mirror.change(record, halted)]
 
+    @property
+    def _is_cancelled(self) -> bool:
+        """Whether somebody has taken the failover back before it was in the record."""
+        record = self._mirror.record
+        is_new = record.asked != self._over and not self._kind.is_proven
+        return is_new and record.state not in cancelling.UNDER_WAY
+
     def _on_halt_refused(self, refusal: Refusal | None, now: Instant) -> Effects:
         """Still in the same phase, so the record is not halted: it was not written, or nobody knows yet."""
         assert refusal is not None
@@ -260,7 +272,7 @@ class MirrorFailover:
         if is_possible:
             return self.go(FailoverTrigger.OVERTAKEN, now)
         effects = self.go(FailoverTrigger.REFUSED, now)
-        effects += self._answer(changed_meanwhile(mirror, refusal), now)
+        effects += self._answer(changed_meanwhile(mirror.topic, refusal), now)
         return effects + mirror.refresh(now) + self.follow_record(now)
 
     def _drain(self, now: Instant) -> Effects:

@@ -1,4 +1,4 @@
-"""How long the hole ledger and the decision records outlive their topics.
+"""How long the hole ledger and the decision records outlive their topics; and lists of topics to stop, their links.
 
 Whoever audits a copy of a topic that was deleted still needs to know what its mirror skipped. A topic that is made anew
 under the same name has a ledger of its own: entries name the topic's id.
@@ -12,6 +12,7 @@ from brokers.ids import Instant
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.records.decision import DECISION_KIND, all_decisions
 from linker.records.hole_ledger import LEDGER_KINDS, Hole, decode_hole, put
+from linker.records.stop_list import left_behind, removals
 from linker.region_client import Effects, RegionClient
 
 CHECK_INTERVAL_MS: Final = 3_600_000
@@ -34,7 +35,8 @@ class LedgerRetention:
 
     def check(self, now: Instant) -> Effects:
         """A refused change is made by the next check."""
-        changes = (*self._changes(now), *self._decisions(now))
+        lists = removals(left_behind(self._region.view.image))
+        changes = (*self._changes(now), *self._decisions(now), *lists)
         return [self._region.propose(PutDocuments(changes), lambda _, __: [])] if changes else []
 
     def _changes(self, now: Instant) -> Iterator[DocumentChange]:

@@ -34,20 +34,20 @@ def overtaken(mirror: MirrorTopic) -> LinkRefusal:
     return LinkRefusal("INVALID_REQUEST", because, hint="ask again")
 
 
-def coordinated_elsewhere(mirror: MirrorTopic) -> LinkRefusal:
+def coordinated_elsewhere(topic: str) -> LinkRefusal:
     """Another broker has become the link coordinator, and goes on."""
     return LinkRefusal(
         "NOT_COORDINATOR",
-        f"another broker coordinates {mirror.topic} now, and goes on with it",
+        f"another broker coordinates {topic} now, and goes on with it",
         hint="`causeway mirror describe` shows how far it is",
     )
 
 
-def changed_meanwhile(mirror: MirrorTopic, refusal: Refusal) -> LinkRefusal:
+def changed_meanwhile(topic: str, refusal: Refusal) -> LinkRefusal:
     """Another change came first; or the metadata log failed, and nobody knows yet what it holds."""
-    because = f"{mirror.topic} was changed meanwhile: {refusal.because}"
+    because = f"{topic} was changed meanwhile: {refusal.because}"
     if refusal.error is not KafkaError.INVALID_UPDATE_VERSION:
-        because = f"{mirror.topic} may or may not have been changed: {refusal.because}"
+        because = f"{topic} may or may not have been changed: {refusal.because}"
     return LinkRefusal(
         refusal.error.name,
         because,
@@ -55,7 +55,7 @@ def changed_meanwhile(mirror: MirrorTopic, refusal: Refusal) -> LinkRefusal:
     )
 
 
-def deleted_meanwhile(mirror: MirrorTopic) -> LinkRefusal:
+def deleted_meanwhile(topic: str) -> LinkRefusal:
     """There is no topic any more to fail over."""
-    because = f"{mirror.topic} was deleted meanwhile"
+    because = f"{topic} was deleted meanwhile"
     return LinkRefusal("UNKNOWN_TOPIC_OR_PARTITION", because)

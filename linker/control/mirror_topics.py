@@ -24,6 +24,7 @@ from linker.control.mirror_topic import MirrorTopic
 from linker.control.pending_mirror import PendingMirror
 from linker.control.restore import MirrorRestore
 from linker.control.source_brokers import SourceBrokers
+from linker.control.stop_lists import StopLists
 from linker.data.destination_stream import DestinationStream
 from linker.data.mirror_link import Divergence
 from linker.errors import MirrorError
@@ -65,6 +66,7 @@ class MirrorTopics:
         self._ask_again = ask_again
         self.reports = MirrorReports(region, self._progress, self._readers, self.partition_status)
         self.holds = HoldRequests(region, settings, sources, self.by_name)
+        self.stop_lists = StopLists(region, settings, self.by_name, self.failovers)
 
     @property
     def source_topics(self) -> Iterator[str]:
@@ -166,7 +168,7 @@ class MirrorTopics:
                 effects += self._follow_record(topic, now) + self.by_name[topic].follow(now)
             else:
                 effects += failover.resign(now)
-        return effects
+        return effects + self.stop_lists.coordinator_changed(now)
 
     def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
         """Adopt the records of these mirror topics from the metadata log; None: of all of this link."""
@@ -174,9 +176,10 @@ class MirrorTopics:
         if topics is None:
             topics = [*self.by_name, *(name for kind, name in documents if kind == MIRROR_KIND)]
         effects: Effects = []
-        for topic in dict.fromkeys(topics):
+        names = dict.fromkeys(topics)
+        for topic in names:
             effects += self._follow(topic, documents.get((MIRROR_KIND, topic)), now)
-        return effects
+        return effects + self.stop_lists.mirrors_changed(names)
 
     def _follow(self, topic: str, document: Document | None, now: Instant) -> Effects:
         known = self.by_name.get(topic)
