@@ -1,6 +1,7 @@
 """Descriptions of links and mirrors for operators, computed from records, replicators and the region's view."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from brokers.ids import Instant, TopicPartition
 from brokers.region import MirrorPartitionStatus
@@ -13,6 +14,7 @@ from linker.answers import (
     Task,
     TotalLag,
     Transition,
+    TransitionStep,
     total_lag,
 )
 from linker.control.cancelling import STOPPING
@@ -22,6 +24,7 @@ from linker.control.source_link import SourceLink
 from linker.errors import LINK_HINTS, MIRROR_HINTS, TaskError, TaskState
 from linker.records import hole_ledger
 from linker.records.link_state import LinkState
+from linker.records.mirror_record import verb_of
 from linker.records.mirror_state import CATEGORIES, LIVE, RESTORING, SHOWN, Category, MirrorState
 from linker.region_client import RegionClient
 
@@ -79,6 +82,7 @@ def describe_link(link: ClusterLink, dialing: SourceLink | None) -> LinkDescript
             _topic_task(link),
             _auto_create_task(link),
             _hold_task(link),
+            *_stop_tasks(link),
         ),
         created_at=link.record.created_at,
         hint=LINK_HINTS[half.error],
@@ -120,6 +124,8 @@ def describe_mirror(
 
 def _reason(link: ClusterLink, mirror: MirrorTopic, transition: Transition | None) -> str:
     record, waits_for = mirror.record, transition.waits_for if transition is not None else ""
+    if transition is not None and transition.step is TransitionStep.LISTED:
+        return f"{transition.verb}: {waits_for}"
     if record.state in (*STOPPING, *RESTORING) and record.cut is None and transition is not None:
         return f"{transition.verb}: {waits_for}"
     if record.state is MirrorState.PENDING_MIRROR:
@@ -208,6 +214,17 @@ def _hold_task(link: ClusterLink) -> Task:
         return Task(name, _TASK_STATES[link.state].value, TaskError.NO_ERROR.value)
     error = TaskError.POLICY_VIOLATION_ERROR.value
     return Task(name, TaskState.IN_ERROR.value, error, link.hold_refused)
+
+
+def _stop_tasks(link: ClusterLink) -> Iterator[Task]:
+    """Only where commands of several topics have not come to all of them."""
+    left = [
+        f"{verb_of(stop.kind)} {stop.asked.decision_id}: {count} topics left"
+        for stop, count in link.stop_lists.left
+    ]
+    if left:
+        state, error = _TASK_STATES[LinkState.ACTIVE], TaskError.NO_ERROR
+        yield Task("StopMirrorTopics", state.value, error.value, "; ".join(left))
 
 
 def _topic_task(link: ClusterLink) -> Task:

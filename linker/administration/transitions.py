@@ -56,12 +56,12 @@ def _stopping(link: ClusterLink, mirror: MirrorTopic, now: Instant) -> Transitio
 def _listed(link: ClusterLink, record: MirrorRecord, stop: Stop) -> Transition:
     """A command of several topics has not come to this one."""
     asked = stop.asked
-    count = link.stop_lists.count_left(asked.decision_id)
+    count = dict(link.stop_lists.left)[stop]
     return Transition(
         verb=verb_of(stop.kind),
         step=TransitionStep.LISTED,
         since=asked.at,
-        waits_for=f"its turn: decision {asked.decision_id} has {count} topics left",
+        waits_for=f"its turn: {asked.decision_id} has {count} topics left",
         can_be_cancelled=why_not(record, stop) is None,
         asked_by=asked.by,
         why=asked.why,

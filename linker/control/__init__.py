@@ -25,6 +25,7 @@ On the link coordinator:
 - `reversing`: what a link tells its source of reversals; `pending_mirror`: the source that becomes the mirror
 - `restore`: truncate-and-restore of a topic; `divergence_cuts`: what it cuts, for the hole ledger
 - `superseding`: tells the source what was taken over, and what is mirrored
+- `stop_lists`: promotes, fails over and reverses several topics by one decision, whatever crashes
 - `cancelling`: what is taken back before the cut
 - `mirror_cut`: where a mirror topic is cut; `mirror_refusals`: why its state is not changed
 - `group_sync`: consumer-group offsets, never past the mirror's data; `group_watch`: whose the source is asked for

@@ -7,6 +7,7 @@ meanwhile goes on. A mirror's record tells whether the mirror is left, and each 
 known. So a topic is stopped once, and not after somebody has cancelled that.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -90,12 +91,13 @@ class StopLists:
         found = (one.list.stop for one in self._open.values() if topic in one.left)
         return next(found, None)
 
-    def count_left(self, decision_id: str) -> int:
-        """How many topics a command has not come to."""
-        found = (
-            one for one in self._open.values() if one.list.stop.asked.decision_id == decision_id
-        )
-        return sum(len(one.left) for one in found)
+    @property
+    def left(self) -> list[tuple[Stop, int]]:
+        """The commands that have not come to all of their topics, each with the number of those."""
+        found = Counter[Stop]()
+        for one in self._open.values():
+            found[one.list.stop] += len(one.left)
+        return [(stop, count) for stop, count in found.items() if count]
 
     # --- what operators ask ---
 

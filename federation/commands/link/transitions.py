@@ -23,7 +23,8 @@ def transitions(
 ) -> None:
     """List the mirror topics that are promoted, failed over, reversed or restored now, with the step of each.
 
-    CanBeCancelled says whether `causeway mirror cancel` takes it back. In WITHDRAWING a reversal was given up or
+    CanBeCancelled says whether `causeway mirror cancel` takes it back. LISTED is a topic that a command of several has
+    not come to yet. In WITHDRAWING a reversal was given up or
     cancelled here, and the source has not taken its topic back yet: it hears of it as soon as the link reaches it.
     """
     request = pb.ListMirrorsRequest(link_name=link_name, in_transition=True)

@@ -1,6 +1,7 @@
 """One run of one seed: regions under faults, then healing, then every mirror must be its source's equal."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from brokers.ids import OFFSETS_TOPIC, Offset, TopicPartition
@@ -78,6 +79,8 @@ class LinkedRun:
             topology=self.scenario.topology,
             source_dials=self.scenario.source_dials,
         )
+        for node in self.federation.nodes.values():
+            node.limits = replace(node.limits, together=self.scenario.together)
         self.storms: list[WanStorm | Storm] = [
             WanStorm(self.federation, self.scenario.wan),
             *(Storm(region) for region in self.federation.regions),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+from linker.gathering import TOGETHER_MAX
 from tests.sim.linked.federation import DESTINATION, FIRST_OF, SOURCE, THIRD, Topology
 from tests.sim.regions.compaction import compacted
 from tests.sim.regions.compaction import drawn as compacted_topics
@@ -41,7 +42,7 @@ class LinkedScenario:
     """Of all regions, by their names, and between them. `ending` is how the mirror in `east` ends.
 
     `rate`: bytes a second that the link carries, 0 without a limit. With one its window is small, and records are long:
-    so the source is often without credit.
+    so the source is often without credit. `together`: changes of one proposal of a link to its controller.
     """
 
     regions: dict[str, RegionScenario]
@@ -50,6 +51,7 @@ class LinkedScenario:
     ending: str
     source_dials: bool
     rate: int = 0
+    together: int = TOGETHER_MAX
 
     @property
     def first(self) -> RegionScenario:

@@ -76,7 +76,9 @@ def test_a_crash_that_was_not_survived_is(transition: str, seed: int, crash: Cra
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("transition", ["reverse-and-return", "restore-given-up", "made-anew"])
+@pytest.mark.parametrize(
+    "transition", ["reverse-and-return", "restore-given-up", "made-anew", "failover-in-parts"]
+)
 def test_a_transition_survives_whoever_stood_still(transition: str, seed: int) -> None:
     """Others have completed it by then, and the topic is another mirror of the same link, or none."""
 

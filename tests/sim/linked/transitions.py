@@ -13,7 +13,10 @@ from linker.commands import (
     RestoreMirrors,
 )
 from linker.errors import LinkRefusal
+from linker.records.decision import all_decisions
 from linker.records.mirror_state import MirrorState
+from linker.records.stop_list import stop_lists
+from tests.sim.linked.cancellations import LONG_MS
 from tests.sim.linked.cut_backs import may_lose
 from tests.sim.linked.destination_changes import begin_and_be_known, forget, not_known, reopen
 from tests.sim.linked.discards import DiscardingOperator
@@ -70,10 +73,17 @@ class TransitionOperator(DiscardingOperator):
 
     async def fail_over_all(self) -> None:
         """With one command."""
+        await self._stop_all("failover")
+
+    async def promote_all(self) -> None:
+        await self._stop_all("promote")
+
+    async def _stop_all(self, verb: str) -> None:
+        """Who has no answer asks again."""
         here = self._ends.destination
         topics = [TOPIC, *OTHERS]
         while topics:
-            await self._ask(ChangeMirrors(verb="failover", link=self.link))
+            await self._ask(ChangeMirrors(verb=verb, link=self.link, timeout_ms=LONG_MS))
             records = [(each, await self.record_of(here, each)) for each in topics]
             topics = [
                 each for each, it in records if it is None or it.state is not MirrorState.STOPPED
@@ -81,6 +91,17 @@ class TransitionOperator(DiscardingOperator):
         while await self.describe() is not MirrorState.STOPPED:
             pass  # the verdict looks at the cut, and whoever was asked is gone
         here.is_mirror = False
+
+    def not_one_decision(self, _: Logs) -> Iterator[str]:
+        """Whoever was asked, and how often: what was written down first is what is done."""
+        image = self._ends.destination.newest
+        decisions = list(all_decisions(image))
+        if sorted(one.topic for one in decisions) != sorted((TOPIC, *OTHERS)):
+            yield f"not each topic was stopped once: {decisions}"
+        if len({one.asked for one in decisions}) != 1:
+            yield f"the topics were not stopped by one decision: {decisions}"
+        for one in stop_lists(image):
+            yield f"topics are to be stopped still: {one}"
 
     async def fail_over_and_go_apart(self) -> None:
         """Both regions are written to for a while."""
@@ -163,6 +184,11 @@ def dialed_by_source(scenario: LinkedScenario) -> LinkedScenario:
     return replace(scenario, source_dials=True)
 
 
+def in_parts(scenario: LinkedScenario) -> LinkedScenario:
+    """What is done to several topics takes a proposal for each."""
+    return replace(scenario, together=1)
+
+
 _Op = TransitionOperator
 TRANSITIONS: Final = {
     "create": Transition(_Op.nothing, _Op.begin, "east"),
@@ -183,7 +209,9 @@ TRANSITIONS: Final = {
     "reverse-cancelled": Transition(_Op.begin, _Op.cancel_reversal, "east", is_bidirectional=True),
     "promote-cancelled": Transition(_Op.begin, _Op.cancel_promotion, "east"),
     "failover-cancelled": Transition(_Op.begin, _Op.cancel_failover, "east"),
-    "failover-of-all": Transition(_Op.begin_with_others, _Op.fail_over_all, ""),
+    "failover-of-all": Transition(
+        _Op.begin_with_others, _Op.fail_over_all, "", check=_Op.not_one_decision
+    ),
     "failover-compacted": Transition(_Op.begin, _Op.failover, "", is_compacted=True),
     "restore-compacted": Transition(
         _Op.fail_over_and_go_apart, _Op.restore, "west", removes=True, is_compacted=True
@@ -277,5 +305,19 @@ TRANSITIONS: Final = {
         adjust=dialed_by_source,
         prove=_Op.prove_secret,
         check=_Op.wrong_secrets,
+    ),
+    "failover-in-parts": Transition(
+        _Op.begin_with_others,
+        _Op.fail_over_all,
+        "",
+        adjust=in_parts,
+        check=_Op.not_one_decision,
+    ),
+    "promote-in-parts": Transition(
+        _Op.begin_with_others,
+        _Op.promote_all,
+        "",
+        adjust=in_parts,
+        check=_Op.not_one_decision,
     ),
 }
