@@ -20,6 +20,7 @@ from linker.administration.registry import (
     find_any_link,
     find_link,
     result,
+    stop_asked,
     stop_each,
     undecided,
     when_collected,
@@ -34,7 +35,7 @@ from linker.filters import Pattern
 from linker.records.destination import name_of
 from linker.records.link_secret import SECRET_CHARACTERS_MAX, digest_of, new_secret
 from linker.records.link_state import LINK_KIND, LinkRecord
-from linker.records.mirror_record import Asked, CutKind, removal
+from linker.records.mirror_record import CutKind, removal
 from linker.records.mirror_state import LIVE, MirrorState
 from linker.records.stop_list import Stop, removals
 from linker.region_client import Effects, RegionClient
@@ -176,9 +177,9 @@ class LinkAdministration:
             )
         if command.validate_only:
             return respond(Topics(tuple(result(mirror) for mirror in live)), now)
-        link.begin_deleting()
         why = f"link {link.name} is deleted with --force"
-        asked = Asked(f"{link.name}@{now}", now, command.asked_by, why)
+        asked = stop_asked(link, command.asked_by, why, now)
+        link.begin_deleting()
         made = [mirror for mirror in live if mirror.is_made]
         stop = Stop(CutKind.FAILOVER, 0, asked)
         return stop_each(link, made, stop, partial(self._on_emptied, link, respond), now)

@@ -17,6 +17,7 @@ from linker.administration.registry import (
     find_mirror,
     not_allowed,
     result,
+    stop_asked,
     stop_each,
 )
 from linker.answers import TopicResult, Topics
@@ -62,11 +63,12 @@ class MirrorChanges:
             return respond(
                 Topics(tuple(_check(link, each, trigger, command.verb) for each in mirrors)), now
             )
-        asked = Asked(f"{link.name}@{now}", now, command.asked_by, command.why)
         if command.verb in _STOPS:
+            asked = stop_asked(link, command.asked_by, command.why, now)
             timeout_ms = command.timeout_ms or PROMOTE_TIMEOUT_MS
             stop = Stop(_STOPS[command.verb], timeout_ms, asked)
             return stop_each(link, mirrors, stop, respond, now)
+        asked = Asked(f"{link.name}@{now}", now, command.asked_by, command.why)
         changes = [
             (mirror, self._change(link, mirror, trigger, command.verb, asked)) for mirror in mirrors
         ]

@@ -20,6 +20,7 @@ from linker.errors import LinkError, LinkRefusal
 from linker.joint_proposals import UNKNOWN_OUTCOMES
 from linker.protocol_versions import REVERSES_FROM
 from linker.records.link_state import LinkRecord, LinkState
+from linker.records.mirror_record import Asked
 from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
 from linker.records.stop_list import Stop
 from linker.region_client import Effects
@@ -126,6 +127,15 @@ def change_each(
     if not changes:
         return respond(Topics(()), now)
     return [effect for mirror, start in changes for effect in start(partial(one, mirror), now)]
+
+
+def stop_asked(link: ClusterLink, by: str, why: str, now: Instant) -> Asked:
+    """A new decision to stop topics. Raises LinkRefusal where another of the same millisecond has its id."""
+    asked = Asked(f"{link.name}@{now}", now, by, why)
+    if link.stop_lists.is_asked(asked.decision_id):
+        because = f"another command of link {link.name} came in the same millisecond"
+        raise LinkRefusal("INVALID_REQUEST", because, hint="ask again")
+    return asked
 
 
 def stop_each(

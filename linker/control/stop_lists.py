@@ -101,6 +101,13 @@ class StopLists:
 
     # --- what operators ask ---
 
+    def is_asked(self, decision_id: str) -> bool:
+        """Whether a command of several topics has this id, and is under way."""
+        asked = {each for each, _ in self._waiting}
+        return decision_id in asked | {
+            one.list.stop.asked.decision_id for one in self._open.values()
+        }
+
     def begin(self, topic: str, stop: Stop, answered: Answered, now: Instant) -> Effects:
         """Of one topic, at once. A promotion and a reversal are answered when they are pending."""
         failover = self._failovers[topic]

@@ -263,6 +263,24 @@ def test_who_asked_hears_of_a_refusal_once_nobody_can_do_it_later() -> None:
     assert [one.topic for one in refused] == [FEW[3]]
 
 
+@pytest.mark.parametrize(
+    "later",
+    [command("failover", *FEW[2:]), DeleteLink(name=LINK, force=True)],
+    ids=["verb", "delete"],
+)
+def test_a_command_of_the_same_millisecond_is_refused(later: ChangeMirrors | DeleteLink) -> None:
+    """The id of a decision is one command's."""
+    world, east = several(FEW, 2)
+    east.feed(AdminAsked(TICKET, command("failover", *FEW[:4])))
+    refused = east.ask(later)
+    assert isinstance(refused, LinkRefusal) and "same millisecond" in refused.because
+    world.run_until(lambda: TICKET in east.answers)
+    assert [one.state for one in east.answers[TICKET].topics] == ["STOPPED"] * 4
+    assert {record_of(east, topic).state for topic in FEW[4:]} == {MirrorState.ACTIVE}
+    answer = east.ask(later)
+    assert not isinstance(answer, LinkRefusal)
+
+
 def test_a_link_that_is_deleted_by_force_stops_all_its_topics_whatever_crashes() -> None:
     """Nobody deletes it after the crash; whoever asks again does."""
     world, east = several(FEW, 2)
