@@ -1,5 +1,6 @@
 """What Kafka clients do to a region of the world, in a line each. Numbers returned are Kafka's error codes."""
 
+from struct import pack
 from typing import TYPE_CHECKING
 
 from brokers.ids import TopicPartition
@@ -119,10 +120,12 @@ def find_coordinator(host: "Host", group: str) -> None:
     assert host.request(10, 2, message).error_code == 0
 
 
-def join(host: "Host", group: str) -> str:
-    """A consumer becomes the only member of a group; its member id."""
+def join(host: "Host", group: str, *topics: str) -> str:
+    """A consumer becomes the only member of a group; its member id. Without `topics`, nobody can read of which."""
     find_coordinator(host, group)
-    protocol = groups.JoinGroupRequestProtocol(name="range", metadata=b"")
+    names = b"".join(pack(">h", len(topic)) + topic.encode() for topic in topics)
+    metadata = pack(">hi", 0, len(topics)) + names + pack(">i", -1) if topics else b""
+    protocol = groups.JoinGroupRequestProtocol(name="range", metadata=metadata)
     message = groups.JoinGroupRequest(
         group_id=group,
         session_timeout_ms=30_000,

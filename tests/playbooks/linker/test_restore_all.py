@@ -62,7 +62,7 @@ def test_a_topic_that_something_hinders_is_named_with_the_others() -> None:
     world = taken_over("orders", "views")
     clients.find_coordinator(world.source, "g")
     assert clients.commit(world.source, "g", "views", 0, 1) == 0
-    member = clients.join(world.source, "g")
+    member = clients.join(world.source, "g", "views")
     found = restore(world)
     assert found == {
         "orders": "PENDING_SETUP_FOR_RESTORE",
