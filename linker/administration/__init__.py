@@ -9,6 +9,7 @@
 - `status`: the descriptions of both; `replicas`: replicas of the region's own partitions
 - `forecast`: what a failover would cost; `drift`: how mirrors differ from their sources
 - `operation_log`: what of all that is in the operator log
+- `known_names`: refuses names that this region does not know
 - `lineage_facts`: where a topic's records come from
 - `holds`: what this region keeps for mirrors in others; `destinations`: which regions mirror its topics
 - `region_facts`: what an audit must know of the region

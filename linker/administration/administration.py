@@ -5,6 +5,7 @@ from linker.administration.destinations import forget_destination, list_destinat
 from linker.administration.drift import describe_drift
 from linker.administration.forecast import forecast
 from linker.administration.holds import drop_holds, list_holds
+from linker.administration.known_names import require_mirror, require_topic
 from linker.administration.lineage_facts import describe_lineage
 from linker.administration.link_administration import LinkAdministration
 from linker.administration.mirror_administration import MirrorAdministration
@@ -108,7 +109,7 @@ class Administration:
             case DescribeMirror(topic):
                 return self._mirrors.describe(topic, respond, now)
             case ListRetentionHolds():
-                return respond(list_holds(self._region, self._registry.holds, command), now)
+                return respond(list_holds(self._region, self._registry, command), now)
             case DropRetentionHolds():
                 return drop_holds(self._region, self._registry.holds, command, respond, now)
             case ListDestinations():
@@ -146,9 +147,14 @@ class Administration:
         return self._mirrors.create_of(link, state, respond, now)
 
     def _holes(self, topic: str) -> Holes:
-        found = (hole for hole in self._ledger.all() if topic in ("", hole.partition.topic))
+        """Raises LinkRefusal for a topic that is no mirror and has none."""
+        found = [hole for hole in self._ledger.all() if topic in ("", hole.partition.topic)]
+        require_mirror(self._view.image, topic, found)
         return Holes(tuple(in_order(found)))
 
     def _decisions(self, topic: str) -> Decisions:
-        found = all_decisions(self._view.image)
-        return Decisions(in_time(one for one in found if topic in ("", one.topic)))
+        """Raises LinkRefusal for a topic that there is not and was not."""
+        image = self._view.image
+        found = [one for one in all_decisions(image) if topic in ("", one.topic)]
+        require_topic(image, topic, found)
+        return Decisions(in_time(found))

@@ -1,9 +1,11 @@
 """Which regions mirror topics of this one, and may take them over, and how its operators end that it waits for one."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from brokers.errors import Refusal
 from brokers.ids import Instant
+from linker.administration.known_names import require_link_of_source
 from linker.administration.registry import Registry, Respond, undecided
 from linker.answers import Destination, Destinations
 from linker.commands import ForgetDestination, ListDestinations
@@ -22,13 +24,27 @@ def list_destinations(
     work: SlicedWork,
     respond: Respond,
 ) -> Job:
-    """All of the region, as this broker knows them."""
-    records = registry.destinations.records
+    """All of the region, as this broker knows them. Raises LinkRefusal for a link that is not known."""
+    records = [
+        record
+        for _, record in sorted(registry.destinations.records.items())
+        if command.link in ("", record.link)
+    ]
+    require_link_of_source(registry, command.link, records)
+    return _listing(region, registry, records, work, respond)
+
+
+def _listing(
+    region: RegionClient,
+    registry: Registry,
+    records: Iterable[DestinationRecord],
+    work: SlicedWork,
+    respond: Respond,
+) -> Job:
     described = []
-    for _, record in sorted(records.items()):
-        if command.link in ("", record.link):
-            described.append(_described(region, registry, record, work.now))
-            yield Step(1 + int(len(record.topic_ids) * TOPIC_COST), [])
+    for record in records:
+        described.append(_described(region, registry, record, work.now))
+        yield Step(1 + int(len(record.topic_ids) * TOPIC_COST), [])
     yield Step(1, respond(Destinations(tuple(described)), work.now))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from brokers.ids import Instant
 from brokers.metadata.commands.config_commands import ResourceType
+from linker.administration.known_names import require_all_written
 from linker.administration.registry import Registry, Respond, find_link
 from linker.administration.status import shown_state
 from linker.answers import ConfigDrift, Drift, SyncClass
@@ -22,13 +23,15 @@ _OWN = "each region has its own"
 def describe_drift(
     region: RegionClient, registry: Registry, command: DescribeDrift, respond: Respond, now: Instant
 ) -> Effects:
-    """Of the live mirror topics of a link, as far as their sources have said what they have."""
+    """Of the live mirror topics of a link, as far as their sources have said what they have. Raises LinkRefusal for
+    one that is named and is not."""
     link = find_link(registry, command.link)
     mirrors = [
         mirror
         for topic, mirror in sorted(link.mirrors.items())
         if mirror.record.state in LIVE and topic in (command.topics or (topic,))
     ]
+    require_all_written(link.name, command.topics, [mirror.topic for mirror in mirrors])
     unknown = tuple(mirror.topic for mirror in mirrors if mirror.source_state is None)
     found = (
         difference

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.region import DescribeGroups, GroupsDescribed, MirrorPartitionStatus
+from linker.administration.known_names import require_all_written
 from linker.administration.registry import (
     Registry,
     Respond,
@@ -18,7 +19,6 @@ from linker.answers import Forecast, GroupForecast, PartitionForecast, TopicFore
 from linker.commands import ForecastMirrors
 from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
-from linker.errors import LinkRefusal
 from linker.records.mirror_state import LIVE
 from linker.region_client import Effects, RegionClient
 
@@ -40,12 +40,7 @@ def forecast(
         for topic, mirror in sorted(link.mirrors.items())
         if mirror.record.state in LIVE and topic in (command.topics or (topic,))
     ]
-    if unknown := set(command.topics) - {mirror.topic for _, mirror in found}:
-        raise LinkRefusal(
-            "UNKNOWN_TOPIC_OR_PARTITION",
-            f"not a topic that a link writes: {', '.join(sorted(unknown))}",
-            hint="`causeway mirror list` names those there are",
-        )
+    require_all_written(command.link, command.topics, [mirror.topic for _, mirror in found])
 
     def described(answer: GroupsDescribed, at: Instant) -> Effects:
         topics = (_topic(link, mirror, answer.active, at) for link, mirror in found)

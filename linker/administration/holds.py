@@ -5,7 +5,8 @@ from functools import partial
 
 from brokers.errors import Refusal
 from brokers.ids import Instant
-from linker.administration.registry import Respond, undecided
+from linker.administration.known_names import require_link_of_source
+from linker.administration.registry import Registry, Respond, undecided
 from linker.answers import HeldPartition, RetentionHolds
 from linker.commands import DropRetentionHolds, ListRetentionHolds
 from linker.control.source_holds import SourceHolds
@@ -15,10 +16,12 @@ from linker.region_client import Effects, RegionClient
 
 
 def list_holds(
-    region: RegionClient, holds: SourceHolds, command: ListRetentionHolds
+    region: RegionClient, registry: Registry, command: ListRetentionHolds
 ) -> RetentionHolds:
-    """All of the region, with the replicas of this broker."""
+    """All of the region, with the replicas of this broker. Raises LinkRefusal for a link that is not known."""
+    holds = registry.holds
     found = [one for one in holds.records if command.link in ("", one.link)]
+    require_link_of_source(registry, command.link, found)
     return RetentionHolds(tuple((one, _partitions(region, holds, one)) for one in found))
 
 

@@ -56,6 +56,7 @@ def test_a_stop_is_on_record_with_who_asked_and_why(kind: CutKind) -> None:
     )
     assert decision.asked[1:] == (asked_at, "1.2.3.4", "a drill")
     assert asked_at <= decision.cut_at <= decision.done_at <= record.since
+    clients.create_topic(world.destination, "others", 1)
     assert decisions(world.destination, "others") == ()
 
 

@@ -79,7 +79,7 @@ def test_who_mirrors_which_topics_and_since_when_is_listed() -> None:
     also_linked(world, "north", "from-west")
     assert [each.record.link for each in destinations(world)] == [LINK, "from-west"]
     assert [each.record.cluster_id for each in destinations(world, LINK)] == ["cluster-east"]
-    assert destinations(world, "other") == []
+    assert world.source.ask(ListDestinations("other")).code == "CLUSTER_LINK_NOT_FOUND"
 
 
 def test_a_topic_that_was_deleted_is_not_named_and_counts() -> None:

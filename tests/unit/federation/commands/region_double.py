@@ -33,6 +33,13 @@ class RegionDouble(grpc.GenericRpcHandler):  # type: ignore[type-arg]
         self.unknown: set[str] = set()
         self.asked: list[tuple[str, Any]] = []
         self.admin = ""  # its address
+        self.cluster = DescribeClusterResponse()
+
+    def add_silent_broker(self, broker: int) -> None:
+        """Nobody listens where it says that it is."""
+        self.cluster.brokers.append(
+            DescribeClusterBroker(broker_id=broker, host="127.0.0.1", port=1)
+        )
 
     def service(self, handler_call_details: Any) -> Any:
         method = handler_call_details.method.removeprefix(SERVICE_PREFIX)
@@ -61,7 +68,7 @@ def region_double(directory: Path) -> Iterator[RegionDouble]:
     server.add_generic_rpc_handlers((double,))
     admin = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     double.admin = admin
-    with _second_node(admin) as second:
+    with _second_node(admin, double.cluster) as second:
         bootstrap = f"127.0.0.1:1,{second.bootstrap}"
         region = Region(name="east", bootstrap=bootstrap, admin="127.0.0.1:1", nodes=())
         save(directory, Federation((region,)))
@@ -73,9 +80,8 @@ def region_double(directory: Path) -> Iterator[RegionDouble]:
 
 
 @contextmanager
-def _second_node(admin: str) -> Iterator[BrokerDouble]:
+def _second_node(admin: str, cluster: DescribeClusterResponse) -> Iterator[BrokerDouble]:
     """A broker that says where it and its administration listen."""
-    cluster = DescribeClusterResponse()
     listener = DescribeConfigsResourceResult(name="admin.listener", value=admin)
     configs = DescribeConfigsResponse(results=[DescribeConfigsResult(configs=[listener])])
     answers = {

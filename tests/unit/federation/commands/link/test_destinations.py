@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,6 +88,26 @@ def test_a_broker_that_does_not_answer_is_named(region: RegionDouble) -> None:
     ran = region.run("link", "destinations")
     assert ran.exit_code == 3
     assert "broker 2 does not answer" in ran.output and "UNSUPPORTED_VERSION" in ran.output
+
+
+@pytest.mark.parametrize(
+    ("command", "method", "reply"),
+    [
+        ("destinations", "ListDestinations", pb.DestinationsReply),
+        ("holds", "ListRetentionHolds", pb.RetentionHoldsReply),
+    ],
+)
+def test_a_link_that_no_broker_knows_is_refused(
+    region: RegionDouble, command: str, method: str, reply: Any
+) -> None:
+    error = pb.Error(code="CLUSTER_LINK_NOT_FOUND", message="no link typo", hint="look")
+    region.replies[method] = [reply(error=error)]
+    region.add_silent_broker(9)
+    ran = region.run("link", command, "typo")
+    assert (ran.exit_code, ran.stdout) == (1, "")
+    assert ran.stderr == "Error: no link typo (CLUSTER_LINK_NOT_FOUND)\nNext: look\n"
+    ran = region.run("link", command, "typo", "--json")
+    assert (ran.exit_code, json.loads(ran.stdout)["hint"]) == (1, "look")
 
 
 def test_a_destination_is_forgotten_by_link_and_region(region: RegionDouble) -> None:
