@@ -1,4 +1,7 @@
-"""What a request did to each of its items: those that are done, and those that are refused, each with the reason."""
+"""What a request did to each of its items: those that are done, and those that are refused, each with the reason.
+
+The exit codes of a request that is done in part are here, too.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -9,6 +12,9 @@ from brokers.errors import KafkaError, error_from_code
 from federation.commands.answers import answer, end
 
 REFUSED_EXIT: Final = 1
+INCOMPLETE_EXIT: Final = (
+    3  # some broker did not answer, and may have more; those that did not are named
+)
 _NO_CONTROLLER: Final = (
     "see `causeway region describe` for whether a controller is active, then try again"
 )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brokers.ids import LeaderEpoch, Offset
+from federation.commands.addresses import UNREACHABLE_EXIT
 from federation.commands.answers import Failure
 from federation.commands.each_broker import ask_each
 from linker.wire.v1 import admin_pb2 as pb
@@ -36,10 +37,17 @@ def history_of(bootstrap: str, topic: str) -> RegionHistory:
     """Raises Failure where no broker has an answer."""
     replies: list[Any] = []
     request = pb.DescribeLineageRequest(topic=topic)
-    silent = ask_each(bootstrap, "DescribeLineage", request, lambda *told: replies.append(told[2]))
+    try:
+        silent = ask_each(
+            bootstrap, "DescribeLineage", request, lambda *told: replies.append(told[2])
+        )
+    except Failure as failure:
+        because, code = f"{bootstrap}: {failure.message}", failure.exit_code
+        raise Failure(because, hint=failure.hint, exit_code=code) from failure
     if not replies:
-        why = next(iter(silent.values()), "it has no brokers")
-        raise Failure(f"{bootstrap}: {why}", hint="check the topic's name and the address")
+        why = "; ".join(f"broker {broker} did not answer: {why}" for broker, why in silent.items())
+        because = f"{bootstrap}: {why or 'it has no brokers'}"
+        raise Failure(because, hint="check the address", exit_code=UNREACHABLE_EXIT)
     newest = max(replies, key=lambda reply: len(reply.decisions))
     partitions = (_history(reply.cluster_id, one) for reply in replies for one in reply.partitions)
     return RegionHistory(

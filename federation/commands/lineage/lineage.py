@@ -9,10 +9,12 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from federation.commands.addresses import AddressList, local_region
-from federation.commands.answers import Failure, answer, json_option, screen
+from federation.commands.answers import Failure, answer, end, json_option, screen
 from federation.commands.lineage.histories import History, RegionHistory, history_of
 from federation.commands.lineage.tree import Branch, Writers, WrittenRange, tree_of
 from federation.commands.link.times import instant
+from federation.commands.numbers import INT32_MAX
+from federation.commands.outcomes import INCOMPLETE_EXIT
 
 
 @click.command()
@@ -32,7 +34,7 @@ from federation.commands.link.times import instant
     help="A local federation's directory, with --region.",
 )
 @click.option("--region", "names", multiple=True, help="A region of --dir. May be repeated.")
-@click.option("--partition", type=int, help="Only this partition.")
+@click.option("--partition", type=click.IntRange(0, INT32_MAX), help="Only this partition.")
 @json_option
 def lineage(
     topic: str,
@@ -44,14 +46,20 @@ def lineage(
 ) -> None:
     """Show which region wrote which offsets of TOPIC, under which leader epochs and decisions.
 
-    Name every region that has the topic: where their histories part, the tree has branches.
+    Name every region that has the topic: where their histories part, the tree has branches. Partitions whose leader
+    does not answer are not in it; such brokers are named, and the command exits 3.
     """
     addresses = _addresses(servers, directory, names)
     regions = [history_of(each, topic) for each in addresses]
     trees = dict(_trees(regions, partition))
+    silent = list(_silent(regions))
     if not trees:
-        hint = "`causeway region partitions` shows who leads"
-        raise Failure(f"no broker leads such a partition of {topic}", hint=hint)
+        hint, code = (
+            "`causeway region partitions` shows who leads",
+            INCOMPLETE_EXIT if silent else 1,
+        )
+        because = "; ".join([f"no broker leads such a partition of {topic}", *silent])
+        raise Failure(because, hint=hint, exit_code=code)
     known = {region.region: name for region, name in zip(regions, names, strict=False)}
     found = {
         "topic": topic,
@@ -59,6 +67,8 @@ def lineage(
         "partitions": [{"partition": index, **_as_dict(root)} for index, root in trees.items()],
     }
     answer(found, as_json, lambda: _show(topic, trees, known, regions))
+    if silent:
+        end(INCOMPLETE_EXIT)
 
 
 def _addresses(
@@ -102,6 +112,13 @@ def _region(region: RegionHistory) -> dict[str, Any]:
     }
 
 
+def _silent(regions: list[RegionHistory]) -> Iterator[str]:
+    """A line for each broker that did not answer."""
+    for region in regions:
+        for broker, why in region.silent.items():
+            yield f"{region.region}: broker {broker} did not answer: {why}"
+
+
 def _as_dict(branch: Branch) -> dict[str, Any]:
     return {
         "regions": list(branch.regions),
@@ -132,9 +149,8 @@ def _show(
         drawn = Tree(f"[bold]{escape(topic)}-{index}[/]")
         _draw(drawn, root, labels, known)
         screen().print(drawn)
-    for region in regions:
-        for broker, why in region.silent.items():
-            click.echo(f"{region.region}: broker {broker} did not answer: {why}", err=True)
+    for line in _silent(regions):
+        click.echo(line, err=True)
 
 
 def _draw(above: Tree, branch: Branch, labels: dict[str, str], known: dict[str, str]) -> None:

@@ -7,10 +7,10 @@ from rich.table import Table
 
 from federation.commands.answers import answer, end, screen, show_table
 from federation.commands.each_broker import ask_each
-from federation.commands.link.holds import INCOMPLETE_EXIT
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import RegionAdmin, region_options, validating
 from federation.commands.link.times import instant
+from federation.commands.outcomes import INCOMPLETE_EXIT
 from federation.commands.region.bootstrap import bootstrap_options
 from linker.wire.v1 import admin_pb2 as pb
 

@@ -10,10 +10,9 @@ from federation.commands.each_broker import ask_each
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import RegionAdmin, region_options, validating
 from federation.commands.link.times import instant
+from federation.commands.outcomes import INCOMPLETE_EXIT
 from federation.commands.region.bootstrap import bootstrap_options
 from linker.wire.v1 import admin_pb2 as pb
-
-INCOMPLETE_EXIT = 3  # some broker did not answer
 
 
 @click.command()

@@ -14,15 +14,15 @@ from federation.commands.answers import Failure, answer, end, screen, show_table
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import validating
 from federation.commands.link.times import instant
+from federation.commands.numbers import INT32_MAX
 from federation.commands.orphans import formats, stores
 from federation.commands.orphans import replay as replays
 from federation.commands.orphans.classes import OrphanClass, Successors
 from federation.commands.orphans.reading import OrphanRecord, records_of
 from federation.commands.orphans.stores import Tail
 from federation.commands.orphans.topics import TopicClient
+from federation.commands.outcomes import INCOMPLETE_EXIT
 from federation.commands.region.bootstrap import bootstrap_options, region_at
-
-INCOMPLETE_EXIT = 3  # some broker did not answer
 
 Classified = Iterator[tuple[OrphanRecord, OrphanClass | None]]
 
@@ -62,7 +62,13 @@ def list_orphans(bootstrap: str, topic: str, as_json: bool) -> None:
 
 @orphans.command()
 @click.argument("name")
-@click.option("--limit", default=100, show_default=True, help="Show at most so many records.")
+@click.option(
+    "--limit",
+    type=click.IntRange(0, INT32_MAX),
+    default=100,
+    show_default=True,
+    help="Show at most so many records.",
+)
 @against_option
 @bootstrap_options
 def show(bootstrap: str, name: str, limit: int, against: str, as_json: bool) -> None:

@@ -1,6 +1,9 @@
 """The tree of a partition's histories, and the command that draws it."""
 
+import json
+from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +13,7 @@ from hypothesis import strategies as st
 from federation.commands.lineage.histories import History, RegionHistory
 from federation.commands.lineage.tree import Branch, Writers, tree_of
 from linker.wire.v1 import admin_pb2 as pb
+from tests.unit.federation.commands.region_double import RegionDouble, region_double
 
 CUT_1, CUT_2 = 1 << 16, 2 << 16
 
@@ -108,3 +112,58 @@ def _path(branch: Branch, name: str) -> Any:
 def test_partitions_have_trees_of_their_own(partition: int) -> None:
     one = History("west", partition, 0, 5, ((0, 0),))
     assert spans(tree_of([one], Writers([region("west")]))) == [(0, 5, "west")]
+
+
+@pytest.fixture
+def double(tmp_path: Path) -> Iterator[RegionDouble]:
+    """A region of broker 2, which leads partition 0."""
+    with region_double(tmp_path) as found:
+        reply = pb.LineageReply(cluster_id="east-id")
+        led = reply.partitions.add(partition=0, log_end_offset=5)
+        led.leader_epochs.add(leader_epoch=0, start_offset=0)
+        found.replies["DescribeLineage"] = [reply]
+        yield found
+
+
+def test_a_tree_of_all_brokers_exits_0(double: RegionDouble) -> None:
+    ran = double.run("lineage", "orders")
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert "[0, 5) written in east" in ran.stdout
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_brokers_that_do_not_answer_are_named_and_it_exits_3(
+    double: RegionDouble, as_json: bool
+) -> None:
+    double.add_silent_broker(9)
+    ran = double.run("lineage", "orders", *(["--json"] if as_json else []))
+    assert ran.exit_code == 3, ran.output
+    if as_json:
+        (region,) = json.loads(ran.stdout)["regions"]
+        assert list(region["brokers_without_answer"]) == ["9"]
+    else:
+        assert "[0, 5) written in east" in ran.stdout
+        assert "east-id: broker 9 did not answer: " in ran.stderr
+
+
+def test_a_partition_whose_leader_is_silent_is_not_called_missing(double: RegionDouble) -> None:
+    double.add_silent_broker(9)
+    ran = double.run("lineage", "orders", "--partition", "1")
+    assert (ran.exit_code, ran.stdout) == (3, "")
+    assert "broker 9 did not answer" in ran.stderr
+
+
+def test_a_region_of_which_no_broker_answers_exits_4(double: RegionDouble) -> None:
+    double.unknown.add("DescribeLineage")
+    ran = double.run("lineage", "orders")
+    assert (ran.exit_code, ran.stdout) == (4, "")
+    assert "broker 2 did not answer" in ran.stderr
+
+
+def test_a_topic_that_a_region_does_not_have_is_refused(double: RegionDouble) -> None:
+    code = "UNKNOWN_TOPIC_OR_PARTITION"
+    error = pb.Error(code=code, message="this region has no topic 'typo'", hint="check the name")
+    double.replies["DescribeLineage"] = [pb.LineageReply(error=error)]
+    ran = double.run("lineage", "typo")
+    assert (ran.exit_code, ran.stdout) == (1, "")
+    assert f"no topic 'typo' ({code})" in ran.stderr and "127.0.0.1" in ran.stderr
