@@ -1,4 +1,7 @@
-"""`causeway mirror lost`, with real processes: a lower bound while the old primary is away, then every record."""
+"""`causeway mirror lost`, with real processes: a lower bound while the old primary is away, then every record.
+
+What the old primary has deleted or discarded is never taken for nothing.
+"""
 
 import json
 import subprocess
@@ -7,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from tests.process.asking import COMMAND_PAUSE_S, until
 from tests.process.commands import CAUSEWAY, causeway
@@ -16,6 +20,7 @@ from tests.process.nodes import NodeProcess
 
 TIMEOUT_S = 90
 LINK, TOPIC, PARTITIONS, COPIED, LOST = "west-east", "orders", 2, 10, 7
+DELETED = 2  # of the lost records of partition 0
 LOWER_BOUND = 3
 
 
@@ -79,14 +84,20 @@ def pair(tmp_path: Path) -> Iterator[Pair]:
             node.stop()
 
 
-def fail_over(pair: Pair) -> list[str]:
-    """West dies with records that east never gets -> their values."""
+def fail_over(pair: Pair, deleted: int = 0) -> list[str]:
+    """West dies with records that east never gets -> their values. The first of them are deleted in partition 0."""
     pair.produce(pair.west, [str(number) for number in range(COPIED)])
     pair.wait_copied(COPIED)
     pair.at_east("mirror", "pause", TOPIC)
     values = [f"lost-{number}" for number in range(LOST)]
-    pair.produce(pair.west, values)
+    for batch in (values[:DELETED], values[DELETED:]):
+        pair.produce(pair.west, batch)
     pair.wait_foretold(LOST * PARTITIONS)
+    if deleted:
+        admin = AdminClient({"bootstrap.servers": pair.west.address})
+        before = TopicPartition(TOPIC, 0, COPIED + deleted)
+        (done,) = admin.delete_records([before]).values()
+        assert done.result(TIMEOUT_S).low_watermark == COPIED + deleted
     pair.west.kill()
     pair.at_east("mirror", "failover", TOPIC)
     return values
@@ -134,11 +145,44 @@ def _check_restored(pair: Pair, values: list[str]) -> None:
     assert [each[:4] for each in _held(found)] == [each[:4] for each in _expected(values, "")]
     code, found = pair.lost("--limit", "3")
     assert (len(found["records"]), found["lost_records"]) == (3, LOST * PARTITIONS)
+    for left in reversed(range(PARTITIONS)):
+        _check_discarded(pair, left)
+
+
+def _check_discarded(pair: Pair, left: int) -> None:
+    """The tail of one more partition goes, and `left` of them are there."""
+    at_west = ("--bootstrap-server", pair.west.address)
+    partition = PARTITIONS - 1 - left
+    tails = causeway("orphans", "list", *at_west, timeout=TIMEOUT_S)["orphans"]
+    (name,) = (one["name"] for one in tails if one["partition"] == partition)
+    causeway("orphans", "discard", name, "--yes", *at_west, timeout=TIMEOUT_S)
+    code, found = pair.lost()
+    assert (code, found["is_exact"]) == (LOWER_BOUND, False), json.dumps(found)
+    assert found["lost_records"] == LOST * PARTITIONS, "as many as before, at least"
+    assert len(found["records"]) == LOST * left
+    said = found["partitions"][partition]
+    assert (said["lost_records"], said["missing_offsets"]) == (0, LOST)
+    assert name in said["because"] and "was discarded at 20" in said["because"]
+    assert name.startswith(f"{TOPIC}-{partition}/{COPIED}-{COPIED + LOST}.e")
 
 
 def test_what_was_never_failed_over_and_another_region_are_refused(pair: Pair) -> None:
     code, found = pair.lost()
     assert code == 1 and "no decision about orders" in found["error"]
-    fail_over(pair)
+    values = fail_over(pair, DELETED)
     code, found = pair.lost("--source-bootstrap-server", pair.east.address)
     assert code == 1 and "is region east" in found["error"]
+    pair.west.start()
+    _check_deleted(pair, values)
+
+
+def _check_deleted(pair: Pair, values: list[str]) -> None:
+    """What west had deleted beyond the cut before anybody asked."""
+    code, found = pair.lost()
+    assert (code, found["is_exact"]) == (LOWER_BOUND, False), json.dumps(found)
+    first, second = found["partitions"]
+    gone = f"offsets [{COPIED}, {COPIED + DELETED}) are in no log"
+    assert gone in first["because"] and first["missing_offsets"] == DELETED
+    assert (second["because"], second["missing_offsets"]) == ("", 0)
+    assert found["lost_records"] == LOST * PARTITIONS
+    assert [one["value"] for one in found["records"]] == values[DELETED:] + values

@@ -2,4 +2,6 @@
 
 - `lost`: the command
 - `search`: looks for them in the old primary's logs and in its orphan stores
+- `sealing_records`: what the old primary's hole ledger and operator log say of its orphan tails
+- `coverage`: whether all is found, by offsets
 """

@@ -10,6 +10,7 @@ from federation.commands.answers import Failure, answer, end, screen, show_table
 from federation.commands.link.region_admin import refusal
 from federation.commands.link.times import instant
 from federation.commands.lost.search import Losses, LostRecord, Search
+from federation.commands.numbers import INT32_MAX
 from federation.commands.orphans import formats
 from federation.commands.region.bootstrap import bootstrap_options, region_at
 from linker.shell.administrator import Administrator, Unreachable, find_endpoint
@@ -30,7 +31,13 @@ UNREACHABLE_EXIT = 4
     metavar="HOST:PORT[,...]",
     help="Kafka addresses of the old primary. Without it: the link's bootstrap.servers.",
 )
-@click.option("--limit", default=100, show_default=True, help="Show at most so many records.")
+@click.option(
+    "--limit",
+    type=click.IntRange(0, INT32_MAX),
+    default=100,
+    show_default=True,
+    help="Show at most so many records.",
+)
 @bootstrap_options
 def lost(
     bootstrap: str, topic: str, decision_id: str, source: str | None, limit: int, as_json: bool
@@ -39,6 +46,7 @@ def lost(
 
     The old primary is asked for what it committed beyond the cut, in its logs and in its orphan stores, so the
     list is exact once it answers. Before that, what was known at the cut is a lower bound, and the exit code is 3.
+    So it is where records are gone by now: by retention, or with an orphan tail that was discarded.
     A record is "present" or "resent" where this region has the same content by now.
     """
     decision, source_topic, servers = _decision(bootstrap, topic, decision_id)
@@ -116,12 +124,13 @@ def _result(decision: Any, found: Losses | None, silent: str) -> dict[str, Any]:
             "cut_offset": one.cut_offset,
             "lost_records": one.records,
             "unique_records": one.unique,
+            "missing_offsets": one.missing,
             "because": one.because,
         }
         for one in found.partitions
     ]
-    because = "" if found.is_exact else "not all could be looked through"
-    lost_records = found.records if found.is_exact else max(known, found.records)
+    because = found.because
+    lost_records = max(known, found.lower_bound) if because else found.records
     records = [_as_json(one) for one in found.shown]
     return _head(decision, lost_records, because) | {"partitions": partitions, "records": records}
 
@@ -148,13 +157,13 @@ def _show(result: dict[str, Any], found: Losses | None) -> None:
     if result["is_exact"]:
         screen().print(f"{what} lost {result['lost_records']} records.")
     else:
-        screen().print(
-            f"{what} lost at least {result['lost_records']} records: {result['because']}."
-        )
-        screen().print("Ask again when the old primary answers.")
+        because = result["because"] if found is None else "not all of them are found"
+        screen().print(f"{what} lost at least {result['lost_records']} records: {because}.")
+        if found is None or found.is_silent:
+            screen().print("Ask again when the old primary answers.")
     for one in result["partitions"]:
         if one["because"] and found is not None:
-            screen().print(f"Partition {one['partition']}: {one['because']}")
+            screen().print(f"Partition {one['partition']}: {one['because']}", soft_wrap=True)
     if found is not None and found.shown:
         _show_records(found)
 
