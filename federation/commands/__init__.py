@@ -6,6 +6,7 @@
 `outcomes`                what a request did to each of its items
 `each_broker`             questions that each broker of a region answers for itself
 `topic_names`             the names of topics, as arguments or as `--topics A,B`
+`numbers`                 bounds of the numbers that commands take
 `watching`                `--watch`: a result again and again
 `node`, `local`, `demo`   a node in the foreground; a federation on one machine; the demo
 `completion`              completion with the Tab key, in bash, zsh and fish

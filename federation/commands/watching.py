@@ -7,14 +7,16 @@ from typing import Final, TypeVar
 import click
 
 from federation.commands.answers import Failure, screen
+from federation.commands.numbers import Seconds
 
 EVERY_SECONDS: Final = 2.0
+MAX_SECONDS: Final = 86_400.0
 T = TypeVar("T")
 
 watch_option = click.option(
     "--watch",
     "every_seconds",
-    type=click.FloatRange(min=0.1),
+    type=Seconds(0.1, MAX_SECONDS),
     is_flag=False,
     flag_value=EVERY_SECONDS,
     default=None,

@@ -12,6 +12,7 @@ import click
 from federation.commands.addresses import UNREACHABLE_EXIT, AddressList
 from federation.commands.answers import Failure, answer, end, json_option
 from federation.commands.audit.verify import verify
+from federation.commands.numbers import INT64_MAX
 
 if TYPE_CHECKING:
     from federation.audit.options import Options
@@ -66,8 +67,10 @@ def audit() -> None:
 @click.option("--cut", "cuts", multiple=True, help="The same, for topics that were failed over.")
 @click.option("--mirror-prefix", default="", help="The link's cluster.link.prefix.")
 @click.option("--payload", is_flag=True, help="Quote keys and values in the evidence.")
-@click.option("--budget-lag-records", type=click.IntRange(0), help="Exit 3 beyond this lag.")
-@click.option("--budget-lag-ms", type=click.IntRange(0), help="Exit 3 beyond this lag.")
+@click.option(
+    "--budget-lag-records", type=click.IntRange(0, INT64_MAX), help="Exit 3 beyond this lag."
+)
+@click.option("--budget-lag-ms", type=click.IntRange(0, INT64_MAX), help="Exit 3 beyond this lag.")
 @json_option
 def run(output: str, overwrite: bool, resume: bool, as_json: bool, **given: Any) -> None:
     """Compare a mirror with its source, batch by batch.

@@ -22,6 +22,7 @@ from federation.commands.group.options import (
 )
 from federation.commands.group.requests import EARLIEST, LATEST
 from federation.commands.group.strategies import KnownOffsets, ResetError, Strategy
+from federation.commands.numbers import INT64_MAX
 from federation.commands.outcomes import REFUSED_EXIT
 from federation.commands.region.bootstrap import bootstrap_options
 
@@ -29,6 +30,8 @@ _ONE_OF: Final = (
     "Give one of --to-earliest, --to-latest, --to-current, --to-offset, --shift-by, --to-datetime, --by-duration,"
     " --from-file."
 )
+
+_SHIFT: Final = click.IntRange(-INT64_MAX, INT64_MAX)
 
 
 class Reset(NamedTuple):
@@ -46,8 +49,8 @@ def strategy_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--to-earliest", is_flag=True, help="To the first record of each partition."),
         click.option("--to-latest", is_flag=True, help="To the end of each partition."),
         click.option("--to-current", is_flag=True, help="To the committed offset, where the log still has it."),
-        click.option("--to-offset", type=click.IntRange(min=0), help="To this offset, or the nearest."),
-        click.option("--shift-by", type=int, help="By so many records; a negative number reads them again."),
+        click.option("--to-offset", type=click.IntRange(0, INT64_MAX), help="To this offset, or the nearest."),
+        click.option("--shift-by", type=_SHIFT, help="By so many records; a negative number reads them again."),
         click.option("--to-datetime", metavar="TIME", help="To the first record of that time (ISO 8601, UTC) or later"),
         click.option("--by-duration", metavar="PnDTnHnMnS", help="To the first record of so long ago or later."),
         click.option(

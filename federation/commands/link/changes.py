@@ -10,6 +10,7 @@ from federation.commands.answers import answer, end, screen
 from federation.commands.link.chosen_topics import chosen, topic_options
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import RegionAdmin, region_options, validating
+from federation.commands.numbers import INT32_MAX
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -57,6 +58,7 @@ def _proving(command: Any) -> Any:
     )(command)
     return click.option(
         "--timeout-ms",
+        type=click.IntRange(1, INT32_MAX),
         default=60_000,
         show_default=True,
         help="Milliseconds after which topics become ACTIVE again.",

@@ -8,6 +8,7 @@ import click
 
 from brokers.ids import TopicPartition
 from federation.commands.answers import NOT_WELL_EXIT, Failure, answer, end
+from federation.commands.numbers import INT32_MAX, INT64_MAX
 from federation.commands.reassign import requests
 from federation.commands.reassign.checks import (
     RegionState,
@@ -77,13 +78,13 @@ preserve_option = click.option(
 @plan_option
 @click.option(
     "--throttle",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, INT64_MAX),
     help="The most bytes a second that each broker sends, and fetches, for the moves.",
 )
 @click.option(
     "--replica-alter-log-dirs-throttle",
     "copy_throttle",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, INT64_MAX),
     help="The most bytes a second that each broker copies between its own log directories.",
 )
 @click.option(
@@ -99,7 +100,7 @@ preserve_option = click.option(
 @click.option(
     "--timeout",
     "timeout_ms",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, INT32_MAX),
     default=10_000,
     show_default=True,
     help="Milliseconds to wait for new replicas that the plan names log directories for.",

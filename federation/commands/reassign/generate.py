@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from federation.commands.answers import Failure, answer
+from federation.commands.numbers import INT16_MAX
 from federation.commands.reassign import requests
 from federation.commands.reassign.checks import brokers_of, named_topics
 from federation.commands.reassign.log_dir_moves import current_directories
@@ -37,7 +38,7 @@ from federation.commands.topic_names import topic_names
 @click.option(
     "--replication-factor",
     "factor",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, INT16_MAX),
     help="Replicas of each partition; the default is as many as it has.",
 )
 @click.option(

@@ -17,6 +17,7 @@ from brokers.wire.messages.replication import (
     TopicPartitions,
 )
 from federation.commands.answers import NOT_WELL_EXIT, Failure, answer, end
+from federation.commands.numbers import INT32_MAX
 from federation.commands.region.bootstrap import bootstrap_options, connect
 from federation.commands.region.client import QUICK_SECONDS, Client, NoAnswer
 from federation.commands.region.requests import describe_region
@@ -49,7 +50,9 @@ class Elections:
     " any live replica as leader; records that this replica does not have are lost.",
 )
 @click.option("--topic", help="The partitions of this topic.")
-@click.option("--partition", type=click.IntRange(min=0), help="Only this partition of --topic.")
+@click.option(
+    "--partition", type=click.IntRange(0, INT32_MAX), help="Only this partition of --topic."
+)
 @click.option(
     "--all-topic-partitions", "is_all", is_flag=True, help="All partitions of the region."
 )

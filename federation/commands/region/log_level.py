@@ -10,6 +10,7 @@ from rich.table import Table
 from brokers.metadata.commands.config_commands import ResourceType
 from federation.commands.addresses import UNREACHABLE_EXIT
 from federation.commands.answers import Failure, answer, show_table
+from federation.commands.numbers import INT32_MAX
 from federation.commands.outcomes import answer_each, reason_of
 from federation.commands.region.bootstrap import bootstrap_options, connect
 from federation.commands.region.client import Client, NoAnswer
@@ -24,7 +25,7 @@ _HINT: Final = "`causeway region log-level list` shows loggers; levels are " + "
 broker_option = click.option(
     "--broker",
     "broker_id",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, INT32_MAX),
     help="Only this broker; the default is all.",
 )
 

@@ -8,6 +8,7 @@ from brokers.errors import KafkaError
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import UnregisterBrokerRequest
 from federation.commands.answers import Failure, answer
+from federation.commands.numbers import INT32_MAX
 from federation.commands.outcomes import next_step, reason_of
 from federation.commands.region.bootstrap import bootstrap_options, connect
 from federation.commands.region.description import RegionDescription
@@ -19,7 +20,7 @@ _HINTS: Final = {
 
 
 @click.command()
-@click.argument("broker", metavar="BROKER", type=click.IntRange(min=0))
+@click.argument("broker", metavar="BROKER", type=click.IntRange(0, INT32_MAX))
 @click.option("--force", is_flag=True, help="Although it runs, or has replicas.")
 @click.option("--dry-run", is_flag=True, help="Check only: say what would be done, or why not.")
 @bootstrap_options

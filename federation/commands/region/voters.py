@@ -16,6 +16,7 @@ from brokers.wire.messages.quorum_voters import (
     VoterListener,
 )
 from federation.commands.answers import Failure, answer, screen, show_table
+from federation.commands.numbers import INT32_MAX
 from federation.commands.outcomes import next_step, reason_of
 from federation.commands.region.bootstrap import bootstrap_options, connect
 from federation.commands.region.client import QUICK_SECONDS, Client, NoAnswer
@@ -80,7 +81,7 @@ def describe_voters(bootstrap: str, as_json: bool) -> None:
 
 
 @voters.command()
-@click.argument("node", metavar="NODE", type=click.IntRange(min=0))
+@click.argument("node", metavar="NODE", type=click.IntRange(0, INT32_MAX))
 @directory_option
 @click.option(
     "--listener",
@@ -127,7 +128,7 @@ def add(
 
 
 @voters.command()
-@click.argument("node", metavar="NODE", type=click.IntRange(min=0))
+@click.argument("node", metavar="NODE", type=click.IntRange(0, INT32_MAX))
 @directory_option
 @force_option
 @dry_run_option

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from federation.commands.addresses import UNREACHABLE_EXIT
 from federation.commands.answers import Failure, answer, end, screen, show_table
+from federation.commands.numbers import Seconds
 from federation.commands.region.bootstrap import bootstrap_options, region_at
 from federation.commands.region.description import PartitionDescription
 from federation.commands.replica.replica_status import LeaderFailure, ReplicaStatusRow, rows
@@ -57,7 +58,7 @@ def _only_or_exclude(name: str, about: str) -> Callable[[Command], Command]:
 @click.option(
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(min=0.1, max=_TIMEOUT_MAX_S),
+    type=Seconds(0.1, _TIMEOUT_MAX_S),
     default=10.0,
     show_default=True,
     metavar="SECONDS",

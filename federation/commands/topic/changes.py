@@ -9,6 +9,7 @@ import click
 from brokers.errors import KafkaError
 from brokers.metadata.commands.config_commands import ResourceType
 from federation.commands.answers import Failure
+from federation.commands.numbers import INT32_MAX
 from federation.commands.outcomes import answer_each, next_step, reason_of
 from federation.commands.region.bootstrap import bootstrap_options, connect
 from federation.commands.region.client import Client
@@ -53,7 +54,9 @@ topic_option = click.option(
 @topics_argument
 @topic_option
 @click.option(
-    "--partitions", type=click.IntRange(min=1), help="The default is the brokers' num.partitions."
+    "--partitions",
+    type=click.IntRange(1, INT32_MAX),
+    help="The default is the brokers' num.partitions.",
 )
 @click.option(
     "--replication-factor",
@@ -124,7 +127,7 @@ def create(
 @expression_option
 @click.option(
     "--partitions",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, INT32_MAX),
     help="How many partitions there are to be: more than now.",
 )
 @assignment_option
