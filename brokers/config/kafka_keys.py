@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from brokers.config.key_reasons import NO_EFFECT, REFUSED, REMOVED, UNLISTED
+from brokers.config.key_reasons import NO_EFFECT, REFUSED, REMOVED, UNLISTED, UNLISTED_REFUSED
 
 _SECRETS = (
     "password",
@@ -65,7 +65,7 @@ def _keys() -> Iterator[KafkaKey]:
     for why, names in (*NO_EFFECT.items(), *REMOVED.items(), *UNLISTED.items()):
         for name in names.split():
             yield KafkaKey(name, KeyVerdict.NO_EFFECT, why)
-    for why, defaults in REFUSED.items():
+    for why, defaults in (*REFUSED.items(), *UNLISTED_REFUSED.items()):
         for name, default in defaults.items():
             yield KafkaKey(name, KeyVerdict.REFUSED, why, default)
 

@@ -182,8 +182,6 @@ REMOVED = {
 
 # reason -> keys that are not in Kafka's list: of the plugins that come with it, and of Confluent's cluster links
 UNLISTED = {
-    "links are served where link.listener is set, and changed where admin.listener or rest.listener is; "
-    "leave these out to have none": "confluent.cluster.link.enable",
     "each link says so for itself (replica.fetch.min.bytes of a link)": """
         confluent.cluster.link.fetch.response.min.bytes""",
     "each link says so for itself (replica.fetch.response.max.bytes of a link); link.window.growth.max.bytes bounds "
@@ -192,4 +190,10 @@ UNLISTED = {
         confluent.cluster.link.metadata.topic.replication.factor""",
     "it is of an authorizer, and there is none": "super.users allow.everyone.if.no.acl.found",
     "metrics.listener serves the metrics to Prometheus": "metrics.jmx.include metrics.jmx.exclude",
+}
+
+# The same, refused but for the value that asks for nothing.
+UNLISTED_REFUSED = {
+    "links are served where link.listener is set, and changed where admin.listener or rest.listener is: to have none, "
+    "leave these out": {"confluent.cluster.link.enable": "true"},
 }

@@ -5,7 +5,7 @@ import pytest
 from brokers.config.broker_config import FIELD_KEYS, BrokerConfig, ConfigError, from_settings
 from brokers.config.given_settings import SYNONYMS
 from brokers.config.kafka_keys import KAFKA_KEYS, KeyVerdict, is_secret, kafka_key
-from brokers.config.key_reasons import NO_EFFECT, REFUSED, REMOVED, UNLISTED
+from brokers.config.key_reasons import NO_EFFECT, REFUSED, REMOVED, UNLISTED, UNLISTED_REFUSED
 from tests.unit.brokers.config.kafka_4_3 import KAFKA_DEFAULTS, KAFKA_KEY_TYPES
 
 LEAST = {"node.id": 1, "log.dirs": "data"}
@@ -45,6 +45,7 @@ def test_the_table_has_nothing_twice_and_only_keys_that_kafka_has_or_had() -> No
     of_kafka = [name for names in NO_EFFECT.values() for name in names.split()]
     of_kafka += [name for names in REFUSED.values() for name in names]
     others = [name for names in (*REMOVED.values(), *UNLISTED.values()) for name in names.split()]
+    others += [name for names in UNLISTED_REFUSED.values() for name in names]
     assert len(set(of_kafka + others)) == len(of_kafka + others) == len(KAFKA_KEYS)
     assert set(of_kafka) <= KAFKA_DEFAULTS.keys() and not set(others) & KAFKA_DEFAULTS.keys()
     assert all(key.why for key in KAFKA_KEYS.values())
@@ -57,6 +58,15 @@ def test_defaults_are_kafkas() -> None:
             text = "" if default is None else str(default)
             expected = KAFKA_DEFAULTS[name].replace("<null>", "")
             assert text.lower().replace("e+", "e") == expected.lower(), name
+
+
+def test_links_cannot_be_turned_off_by_a_key_that_would_have_no_effect() -> None:
+    name = "confluent.cluster.link.enable"
+    assert from_settings(LEAST | {name: "true"}).node_id == 1
+    with pytest.raises(ConfigError) as caught:
+        from_settings(LEAST | {name: "false"})
+    (problem,) = caught.value.problems
+    assert problem.startswith(f"{name}: ") and "leave these out" in problem
 
 
 @pytest.mark.parametrize("name", [name for names in REFUSED.values() for name in names])
