@@ -116,6 +116,20 @@ def test_what_is_lost_is_listed_once_the_old_primary_answers(pair: Pair) -> None
     _check_restored(pair, values)
 
 
+def _restore(pair: Pair) -> None:
+    at_west = ("--bootstrap-server", pair.west.address)
+    to_east = ("--source-bootstrap-server", pair.east.address)
+    causeway("link", "create", "back", *to_east, *at_west, timeout=TIMEOUT_S)
+    restore = ("mirror", "truncate-and-restore", TOPIC, "--link", "back")
+    causeway(*restore, *at_west, timeout=TIMEOUT_S)
+
+    def is_restored() -> bool:
+        shown = causeway("mirror", "describe", TOPIC, *at_west, timeout=TIMEOUT_S)
+        return bool(shown["mirror_status"] == "ACTIVE")
+
+    until(is_restored, TIMEOUT_S, lambda: "not restored", pause_s=COMMAND_PAUSE_S)
+
+
 def _expected(values: list[str], *held_in: str) -> list[tuple[int, int, str, str, str]]:
     """(partition, offset, value, class, where) of every record; the first was sent to east again."""
     return [
@@ -132,11 +146,7 @@ def _held(found: Any) -> list[tuple[int, int, str, str, str]]:
 
 def _check_restored(pair: Pair, values: list[str]) -> None:
     """The same, from the orphan store; then from nowhere, and it is not taken for nothing."""
-    at_west = ("--bootstrap-server", pair.west.address)
-    to_east = ("--source-bootstrap-server", pair.east.address)
-    causeway("link", "create", "back", *to_east, *at_west, timeout=TIMEOUT_S)
-    restore = ("mirror", "truncate-and-restore", TOPIC, "--link", "back")
-    causeway(*restore, *at_west, timeout=TIMEOUT_S)
+    _restore(pair)
     code, found = pair.lost()
     assert (code, found["lost_records"]) == (0, LOST * PARTITIONS)
     assert {each[4].partition("/")[0] for each in _held(found)} == {
@@ -173,6 +183,8 @@ def test_what_was_never_failed_over_and_another_region_are_refused(pair: Pair) -
     code, found = pair.lost("--source-bootstrap-server", pair.east.address)
     assert code == 1 and "is region east" in found["error"]
     pair.west.start()
+    _check_deleted(pair, values)
+    _restore(pair)
     _check_deleted(pair, values)
 
 
