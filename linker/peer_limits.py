@@ -43,8 +43,10 @@ class CommandLimits:
 
     @property
     def queued_bytes_per_ip(self) -> int:
-        """The same share as of commands, and at least one command."""
-        return max(self.request_bytes, self.queued_bytes * self.per_ip // self.total)
+        """The same share as of commands; and at least two requests, so that one that is under way leaves room for
+        another to come."""
+        share = self.queued_bytes * self.per_ip // self.total
+        return min(self.queued_bytes, max(2 * self.request_bytes, share))
 
 
 COMMANDS: Final = CommandLimits()

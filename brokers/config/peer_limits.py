@@ -55,7 +55,7 @@ class PeerLimits(BaseModel):
     ] = 4 * MIB
     # Of all commands that are under way.
     admin_queued_max_bytes: Annotated[
-        int, Field(ge=2 * MIB, le=INT32_MAX, alias="admin.queued.max.bytes")
+        int, Field(ge=4 * MIB, le=INT32_MAX, alias="admin.queued.max.bytes")
     ] = 16 * MIB
 
     # --- rest.listener and metrics.listener, each ---
@@ -65,7 +65,10 @@ class PeerLimits(BaseModel):
 
     def limit_problems(self) -> Iterator[str]:
         """Limits of one peer that are above those of all, as sentences that begin with the setting's name."""
-        if self.admin_queued_max_bytes < self.admin_request_max_bytes:
-            yield "admin.queued.max.bytes: below admin.request.max.bytes, so that no command would be taken"
+        if self.admin_queued_max_bytes < 2 * self.admin_request_max_bytes:
+            yield (
+                "admin.queued.max.bytes: below twice admin.request.max.bytes, so that no command would be taken while"
+                " another one is under way"
+            )
         if self.link_max_subscriptions < self.link_max_subscriptions_per_stream:
             yield "link.max.subscriptions: below link.max.subscriptions.per.stream"

@@ -41,7 +41,10 @@ def test_a_value_out_of_bounds_is_refused(name: str, value: int) -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"admin.request.max.bytes": 17 * MIB}, "admin.queued.max.bytes: below admin.request"),
+        (
+            {"admin.request.max.bytes": 17 * MIB},
+            "admin.queued.max.bytes: below twice admin.request",
+        ),
         ({"link.max.subscriptions": 10_000}, "link.max.subscriptions: below link.max"),
     ],
 )

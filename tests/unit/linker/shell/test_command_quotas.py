@@ -70,24 +70,24 @@ def scene(
 
 def test_a_request_is_read_once_there_is_room_for_the_longest_and_then_counts_as_it_is() -> None:
     async def act(quotas: CommandQuotas) -> None:
-        first, second, third = (Request(quotas, ip) for ip in ("a", "a", "b"))
+        first, second, third, other = (Request(quotas, ip) for ip in ("a", "a", "a", "b"))
         await settle()
-        assert (first.is_read, second.is_read, third.is_read) == (True, False, True)
-        assert quotas.queued_bytes == 200
+        read = [each.is_read for each in (first, second, third, other)]
+        assert read == [True, True, False, True] and quotas.queued_bytes == 300
         first.comes.set_result(b"1" * 10)
         await settle()
-        assert not second.is_read, "ten bytes and the longest are more than a share"
+        assert not third.is_read, "ten bytes and two of the longest are more than a share"
         first.ends.set()
         await settle()
-        assert second.is_read and quotas.queued_bytes == 200
-        for each in (second, third):
+        assert third.is_read and quotas.queued_bytes == 300
+        for each in (second, third, other):
             each.comes.set_result(b"")
             each.ends.set()
             await each.task
         assert quotas.queued_bytes == 0
 
-    # A share of 100 bytes, of 200.
-    scene(act, CommandLimits(total=4, per_ip=2, request_bytes=100, queued_bytes=200))
+    # A share of 200 bytes, of 400.
+    scene(act, CommandLimits(total=4, per_ip=2, request_bytes=100, queued_bytes=400))
 
 
 def test_a_request_that_is_late_is_given_up_and_leaves_its_room() -> None:
@@ -114,6 +114,24 @@ def test_a_request_that_is_slow_is_given_up_sooner_where_others_wait() -> None:
 
     limits = CommandLimits(request_bytes=100, queued_bytes=100)
     scene(act, limits, contended_seconds=0.02)
+
+
+def test_a_command_that_waits_for_its_answer_leaves_room_for_others_of_its_address() -> None:
+    """A failover takes as long as it takes, and may be cancelled from where it was asked for."""
+
+    async def act(quotas: CommandQuotas) -> None:
+        failover = Request(quotas, "a")
+        failover.comes.set_result(b"failover")
+        await settle()
+        cancel = Request(quotas, "a")
+        cancel.comes.set_result(b"cancel")
+        cancel.ends.set()
+        await cancel.task
+        assert not failover.task.done()
+        failover.ends.set()
+        await failover.task
+
+    scene(act, CommandLimits(), seconds=0.01)
 
 
 def test_what_finds_no_room_in_time_is_refused() -> None:
