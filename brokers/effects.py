@@ -155,11 +155,13 @@ class TruncateLog:
 
 @value
 class NoteGap:
-    """What was just appended, up to `next_offset`, lacks records that compaction removed elsewhere: a checkpoint will
-    say so before the log's recovery point is above it."""
+    """What is about to be appended, up to `next_offset`, lacks records that compaction removed elsewhere: a checkpoint
+    will say so before the log's recovery point is above it. What has replaced them lies below `complete_from`, which
+    may be above the log's end and cannot be found in it: that is written at once. -1: nobody has said it."""
 
     partition: TopicPartition
     next_offset: Offset
+    complete_from: Offset
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ Two offsets of each log say it, and checkpoints keep them over restarts:
 
 - `complete_from`: from there on the log has every record that was written. Below, records may be missing that later
   ones below it have replaced. So a gap that ends above it is a loss; and a log that has to be cut below it must begin
-  anew, as what is left would lack what the removed records had replaced.
+  anew, as what is left would lack what the removed records had replaced. Of a copy it is what the copied log said
+  (in a tag of Fetch, in a link's frames), and may be above the copy's end.
 - `markers_from`: from there on no deletion marker was removed. A copy of this log that ends below it may lack one, and
   keep for ever what was deleted by it.
 
-A link's frames carry both. Kafka knows neither: a follower that is away for longer than `delete.retention.ms` may miss
-a deletion marker there, and here.
+Kafka knows neither: a follower that is away for longer than `delete.retention.ms` may miss a deletion marker there, and
+here.
 """
 
 from collections.abc import Iterable
@@ -34,9 +35,10 @@ class Completeness:
             self.markers_from = max(self.markers_from, markers_from)
             self.markers_removed_at = max(self.markers_removed_at + 1, now)
 
-    def gap(self, next_offset: Offset) -> None:
-        """Batches up to there were copied, and lack records."""
-        self.complete_from = max(self.complete_from, next_offset)
+    def gap(self, next_offset: Offset, complete_from: Offset = -1) -> None:
+        """Batches up to there were copied, and lack records. Later ones below the other log's `complete_from` have
+        replaced them; -1: it has not said it."""
+        self.complete_from = max(self.complete_from, next_offset, complete_from)
         self.markers_from = max(self.markers_from, next_offset)
 
 

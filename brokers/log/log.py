@@ -150,11 +150,13 @@ class Log:
         sync: bool,
         behind: bool = False,
         roll_first: bool | None = None,
+        complete_from: Offset = -1,
     ) -> list[StorageEffect]:
         """Append stamped batches (`headers` with final offsets, `buffers` their bytes); add their epochs and producers.
 
         Offsets may have gaps (a mirror's source has some) but never decrease. `roll_first` None rolls as configured; a
-        mirror passes True or False, so that its segments have its source's base offsets.
+        mirror passes True or False, so that its segments have its source's base offsets. `complete_from` is that of the
+        log that they were copied from, where it is known.
         """
         size = sum(map(len, buffers))
         effects: list[StorageEffect] = []
@@ -178,8 +180,8 @@ class Log:
         self.segments[-1].grow(size, max_timestamp, now)
         self.segments[-1].count_index(headers, config.index_interval_bytes)
         if gap >= 0:
-            self.completeness.gap(gap)
-            effects.append(NoteGap(self.partition, gap))
+            self.completeness.gap(gap, complete_from)
+            effects.append(NoteGap(self.partition, gap, complete_from))
         effects.append(Append(self.partition, tuple(headers), buffers, sync, behind))
         return effects
 

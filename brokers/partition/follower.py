@@ -22,9 +22,14 @@ class FetchedAppend:
 
 
 def append_fetched(
-    replica: Replica, data: Buffer, leader_epoch: LeaderEpoch, now: Instant
+    replica: Replica,
+    data: Buffer,
+    leader_epoch: LeaderEpoch,
+    now: Instant,
+    complete_from: Offset = -1,
 ) -> FetchedAppend:
-    """Append what a leader of `leader_epoch` sent; raises `Refusal` for what cannot follow the log.
+    """Append what a leader of `leader_epoch` sent; raises `Refusal` for what cannot follow the log. Below
+    `complete_from` the leader's log may lack records; -1: it has not said so.
 
     It stops before a batch of a later leader epoch (KAFKA-18723): the leader read that batch after it had lost its
     leadership, so this log may differ from the leader's before it.
@@ -40,7 +45,9 @@ def append_fetched(
         effects += log.restart_at(headers[0].base_offset)
     config = replica.config
     sync = log.syncs(config, headers[-1].next_offset - headers[0].base_offset, now)
-    effects += log.append(headers, (view[:size],), now, config=config, sync=sync)
+    effects += log.append(
+        headers, (view[:size],), now, config=config, sync=sync, complete_from=complete_from
+    )
     replica.appended(size)
     return FetchedAppend(effects, True)
 

@@ -50,6 +50,7 @@ def place(
         sync=log.syncs(replica.config, headers[-1].next_offset - base, now),
         behind=replica.leadership is None,  # followers may read unwritten batches
         roll_first=roll,
+        complete_from=complete_from,
     )
     replica.appended(len(data))
     return log.log_end_offset, effects

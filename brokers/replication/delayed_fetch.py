@@ -11,7 +11,7 @@ from uuid import UUID
 from brokers.effects import Effect, FindRanges, Range, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import RangesFound, Request
-from brokers.ids import Instant
+from brokers.ids import Instant, Offset
 from brokers.partition.replica import Replica
 from brokers.replication.fetch_sessions import SESSIONLESS, CachedPartition, FetchSession
 from brokers.replication.fetch_validation import (
@@ -109,11 +109,12 @@ class DelayedFetch:
                 yield _Read(replica, item, where)
 
     def _on_found(self, reads: Sequence[_Read], event: RangesFound, now: Instant) -> list[Effect]:
-        for (replica, item, _), found in zip(reads, event.found, strict=True):
+        for (replica, item, where), found in zip(reads, event.found, strict=True):
             if found.error:
                 item.error_code = found.error
             elif size := len(found.data):
                 item.records = found.data
+                item.complete_from = _complete_from(replica, where)
                 self._count(replica, size, now)
                 if replica.leadership is not None:
                     replica.leadership.on_sent(found.next_offset)
@@ -250,3 +251,10 @@ def _update_offsets(cached: CachedPartition, item: PartitionData) -> None:
     if replica is not None and replica.log is not None and not item.error_code:
         item.high_watermark = replica.high_watermark
         item.log_start_offset = replica.log.log_start_offset
+
+
+def _complete_from(replica: Replica, found: Range) -> Offset:
+    """Up to where what was read may lack records; -1: it has them all. Asked once it was read: a log says so before a
+    cleaning changes it."""
+    lacks = replica.log.completeness.complete_from if replica.log is not None else -1
+    return lacks if lacks > found.offset else -1

@@ -114,7 +114,9 @@ class PartitionFetch:
             outcome = FetchOutcome.NOT_TAKEN
         elif item.records:
             assert isinstance(item.records, bytes | bytearray | memoryview)
-            done = follower.append_fetched(replica, item.records, self.request_epoch, now)
+            done = follower.append_fetched(
+                replica, item.records, self.request_epoch, now, item.complete_from
+            )
             effects += done.effects
             outcome = FetchOutcome.STORING if done.appended else FetchOutcome.AGAIN
         effects += replica.update_leader_high_watermark(item.high_watermark, now)

@@ -129,7 +129,7 @@ class Storage:
             SaveState: self._perform_on_state,
             LoadState: self._perform_on_state,
             KeepBrokerEpoch: self.root.keep_broker_epoch,
-            NoteGap: self.root.note_gap,
+            NoteGap: self._note_gap,
             MeasureDirectories: lambda effect, now: [measured(effect, {self.directory: files})],
         }
 
@@ -328,6 +328,9 @@ class Storage:
         except DiskError as error:
             return self._fail(partition, error)
         return []
+
+    def _note_gap(self, effect: NoteGap, now: Instant) -> list[Event]:
+        return self._on_log(effect.partition, lambda log: self.root.note_gap(effect))
 
     def _close(self, effect: CloseLog, now: Instant) -> list[Event]:
         try:

@@ -136,10 +136,15 @@ class LogDirCheckpoints:
         self.markers_from.save()
         self.recovery_points.save()
 
-    def note_gap(self, effect: NoteGap, now: Instant) -> list[Event]:
-        """Batches were appended that lack records."""
-        self._gaps[effect.partition] = effect.next_offset
-        return []
+    def note_gap(self, effect: NoteGap) -> None:
+        """Batches are appended that lack records. Raises `DiskError`.
+
+        Recovery takes gaps below the saved `complete_from` for known ones, so markers may be missing up to there.
+        """
+        partition, complete_from = effect.partition, effect.complete_from
+        self._gaps[partition] = effect.next_offset
+        if complete_from > effect.next_offset:
+            self.save_cleaned(partition, complete_from, complete_from)
 
     def found_gap(self, partition: TopicPartition, next_offset: Offset) -> None:
         """By recovery, which will not look there again once the recovery point is above it."""

@@ -179,6 +179,7 @@ class PartitionData(Message):
         "diverging_epoch",
         "current_leader",
         "snapshot_id",
+        "complete_from",
         "aborted_transactions",
         "preferred_read_replica",
         "records",
@@ -195,6 +196,7 @@ class PartitionData(Message):
         diverging_epoch: EpochEndOffset | None = None,
         current_leader: LeaderIdAndEpoch | None = None,
         snapshot_id: SnapshotId | None = None,
+        complete_from: int = -1,
         aborted_transactions: list[AbortedTransaction] | None = EMPTY,
         preferred_read_replica: int = -1,
         records: Records | None = None,
@@ -207,6 +209,7 @@ class PartitionData(Message):
         self.diverging_epoch = diverging_epoch
         self.current_leader = current_leader
         self.snapshot_id = snapshot_id
+        self.complete_from = complete_from
         self.aborted_transactions = [] if aborted_transactions is EMPTY else aborted_transactions
         self.preferred_read_replica = preferred_read_replica
         self.records = records

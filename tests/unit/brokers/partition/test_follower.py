@@ -43,6 +43,17 @@ def test_batches_are_stored_as_they_are() -> None:
     assert replica.log.epochs.entries == ((3, 5), (4, 7))
 
 
+@pytest.mark.parametrize(("told", "known"), [(-1, 9), (4, 9), (30, 30)])
+def test_a_gap_is_known_as_far_as_the_leader_says(told: int, known: int) -> None:
+    replica = following(5)
+    assert replica.log is not None
+    follower.append_fetched(replica, copied(5), 9, NOW, told)
+    assert replica.log.completeness.complete_from == 0
+    follower.append_fetched(replica, copied(8), 9, NOW, told)
+    lacks = replica.log.completeness
+    assert (lacks.complete_from, lacks.markers_from) == (known, 9)
+
+
 def test_what_does_not_follow_or_is_damaged_is_refused() -> None:
     replica = following(5)
     assert refused(replica, copied(4)) is KafkaError.CORRUPT_MESSAGE

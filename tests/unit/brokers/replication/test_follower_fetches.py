@@ -131,6 +131,19 @@ def test_whom_a_leader_refuses(node: Node, fields: dict, error: KafkaError) -> N
     assert leadership is not None and leadership.isr_state.followers[2].log_end_offset == -1
 
 
+@pytest.mark.parametrize(("complete_from", "told"), [(0, -1), (2, -1), (9, 9)])
+def test_batches_come_with_up_to_where_the_log_was_compacted(
+    node: Node, complete_from: int, told: int
+) -> None:
+    node.append(0, count=2)
+    node.append(0, count=2)
+    log = node.replica(0).log
+    assert log is not None
+    log.completeness.complete_from = complete_from
+    item = items(node.replies[node.fetch({0: 2})])[0]
+    assert len(item.records) > 0 and item.complete_from == told
+
+
 def test_an_offset_that_is_not_there_comes_with_where_the_log_is(node: Node) -> None:
     item = items(node.replies[node.fetch({0: 5})])[0]
     assert item.error_code is KafkaError.OFFSET_OUT_OF_RANGE

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from brokers.effects import TruncateLog
+from brokers.effects import NoteGap, TruncateLog
 from brokers.log.completeness import Completeness
+from brokers.ports import DiskError
+from brokers.records.batch import parse_header
 from tests.sim.files import SimFiles
 from tests.unit.brokers.storage.cleaning.keyed import (
     COMPACT,
@@ -145,6 +147,56 @@ def test_gaps_that_were_copied_are_remembered(is_killed: bool) -> None:
         driver.stop()
     driver.start()
     assert lacks(driver) == (6, 6)
+
+
+def copied(complete_from: int) -> Driver:
+    """Batches 0 and 5 of a log that lacks the records between, as later ones below `complete_from` have replaced
+    them."""
+    driver = new()
+    driver.append(batch_at(0))
+    gap = batch_at(5)
+    effects = driver.log.append(
+        [parse_header(gap)], [gap], NOW, config=COMPACT, sync=False, complete_from=complete_from
+    )
+    driver.perform(effects)
+    return driver
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_what_has_replaced_the_records_of_a_gap_may_not_be_copied_yet(is_killed: bool) -> None:
+    driver = copied(complete_from=20)
+    assert lacks(driver) == (20, 6)
+    if not is_killed:
+        driver.stop()
+    driver.start()
+    assert lacks(driver) == (20, 20)  # gaps below 20 are not looked for any more
+    for offset in range(6, 12):
+        driver.append(batch_at(offset))
+    (effect,) = driver.log.truncate(10)  # what replaced them may be 10 or above
+    assert isinstance(effect, TruncateLog) and effect.begins_anew
+    driver.perform([effect])
+    assert (driver.log.log_end_offset, lacks(driver)) == (0, (0, 0))
+
+
+def test_a_gap_that_ends_above_what_the_other_log_says_is_one_all_the_same() -> None:
+    assert lacks(copied(complete_from=3)) == lacks(copied(complete_from=-1)) == (6, 6)
+
+
+def test_a_disk_that_cannot_keep_it_takes_the_log_offline() -> None:
+    class Full(SimFiles):
+        is_full = False
+
+        def replace(self, path: str, data: object) -> None:
+            if self.is_full:
+                raise DiskError(f"{path}: no space left")
+            super().replace(path, data)  # type: ignore[arg-type]
+
+    files = Full()
+    driver = Driver(files, COMPACT)
+    driver.append(batch_at(0))
+    files.is_full = True
+    driver.perform([NoteGap(TP, 6, 20)])
+    assert "no space left" in driver.failure
 
 
 def test_gaps_below_the_recovery_point_are_remembered() -> None:
