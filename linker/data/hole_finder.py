@@ -73,6 +73,10 @@ class HoleFinder:
         """The next chunk has come."""
         return self._missed(self._markers.found(chunk.bounds, chunk.offset, now), now)
 
+    def placed(self, chunk: Chunk) -> None:
+        """It is in the mirror's log."""
+        self._markers.placed(chunk.bounds, chunk.next_offset)
+
     def _missed(self, hole: Hole | None, now: Instant) -> HolesFound:
         return self._judged(PendingHole(hole, None), now) if hole is not None else NOTHING
 
@@ -81,7 +85,6 @@ class HoleFinder:
         refused = self._host.refuse_hole(hole, now)
         if refused is None:
             return HolesFound((pending,))
-        self._markers.forget()
         because = f"the source begins at {hole.next_offset} (mirror.hole.policy)"
         if hole.lacks_markers:
             because = (

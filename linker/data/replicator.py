@@ -287,6 +287,7 @@ class PartitionReplicator:
             effects += self._doubt(MirrorError.ILLEGAL_STATE, because, now)
         elif isinstance(answer, Placed):
             self._recovered()
+            self._holes.placed(head.chunk)
             self.common.placed(answer.next_offset)
             effects += self.progressed()
         elif (answer.error, answer.log_end_offset) == outdated:

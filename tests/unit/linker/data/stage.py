@@ -109,7 +109,11 @@ class Link:
 
 
 class Stage:
-    """A feed with its surroundings; `effects` are those of the last event."""
+    """A feed with its surroundings; `effects` are those of the last event. From `markers_from` on the source has
+    removed no deletion marker, and the last one at `markers_removed_at`."""
+
+    markers_from = -1
+    markers_removed_at = -1
 
     def __init__(self, **configs: str) -> None:
         self.region = Region()
@@ -138,10 +142,19 @@ class Stage:
         end: int = 100,
         began_at: int = 0,
     ) -> "Stage":
-        bounds = OffsetBounds(log_start, end, end)
+        bounds = self._bounds(log_start, end)
         frame = Agreed(self.link.subscriptions, start, epoch, bounds, self.now, began_at=began_at)
         self.effects = self.feed.on_agreed(frame, self.now)
         return self
+
+    def _bounds(self, log_start: int, end: int) -> OffsetBounds:
+        return OffsetBounds(
+            log_start,
+            end,
+            end,
+            markers_from=self.markers_from,
+            markers_removed_at=self.markers_removed_at,
+        )
 
     def chunk(self, offset: int, next_offset: int, epoch: int = 0, size: int = 100) -> "Stage":
         frame = Chunk(
@@ -150,7 +163,7 @@ class Stage:
             next_offset,
             epoch,
             False,
-            OffsetBounds(0, 100, 100),
+            self._bounds(0, 100),
             self.now,
             b"x" * size,
         )
