@@ -14,10 +14,14 @@ from tests.sim.regions.inspection import Inspector
 GroupOffsets = Mapping[tuple[str, TopicPartition], Offset]
 
 
-def first_disk(region: Region, inspector: Inspector, partition: TopicPartition) -> Disk:
-    """Of a replica: all are equal by then."""
-    replicas: tuple[BrokerId, ...] = inspector.agreed[partition][2]
-    return region.node(replicas[0]).disk
+def leading_disk(region: Region, inspector: Inspector, partition: TopicPartition) -> Disk:
+    """Of the leader; of a replica while there is none. All are equal by then, but for where they start: what a
+    DeleteRecords has deleted on one of them only, as its leader died, was never confirmed, and the next leader has it.
+    """
+    leader: BrokerId
+    replicas: tuple[BrokerId, ...]
+    leader, _, replicas, _ = inspector.agreed[partition]
+    return region.node(leader if leader in replicas else replicas[0]).disk
 
 
 def behind(

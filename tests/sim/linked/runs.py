@@ -285,7 +285,7 @@ class LinkedRun:
     def _disks(self) -> dict[str, dict[TopicPartition, Disk]]:
         return {
             region.region: {
-                partition: checks.first_disk(region, inspector, partition)
+                partition: checks.leading_disk(region, inspector, partition)
                 for partition in inspector.agreed
             }
             for region, inspector in zip(self.federation.regions, self.inspectors, strict=True)

@@ -4,9 +4,14 @@ from collections.abc import Iterable
 
 import pytest
 
+from brokers.ids import TopicPartition
+from tests.sim.linked import checks
 from tests.sim.linked.fan_in import FanInRun
 from tests.sim.linked.scenario import compacting_everywhere
+from tests.sim.regions.inspection import Inspector
 from tests.sim.seeds import check_all
+
+ORDERS = TopicPartition("orders", 1)
 
 
 def check(seeds: Iterable[int]) -> None:
@@ -45,6 +50,18 @@ def test_prefixes_of_topics_and_groups_and_endings_of_either_mirror_are_drawn() 
         (True, False),
         (True, True),
     }
+
+
+def test_a_region_is_compared_as_its_leaders_serve_it() -> None:
+    """`--fan-in --compacted` 43: a leader died before another replica had heard of a DeleteRecords; that one led then,
+    with the records, and so had the mirror."""
+    run = FanInRun(43, adjust=compacting_everywhere(43))
+    region, inspector, partition = run.others.source, Inspector(run.others.source), ORDERS
+    first, second = region.brokers[:2]
+    for leader, expected in ((first, first), (second, second), (-1, first)):
+        inspector.views = {first: {partition: (leader, 1, (first, second), (first, second))}}
+        found = checks.leading_disk(region, inspector, partition)
+        assert found is region.node(expected).disk
 
 
 @pytest.mark.soak
