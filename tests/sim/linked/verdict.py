@@ -30,14 +30,20 @@ def what_was_read_stays(evidence: Evidence) -> Iterator[str]:
 
 
 def what_was_read_was_written(evidence: Evidence) -> Iterator[str]:
-    """The same of compacted topics: it counts at its offset, or it was sealed, or a later one of its key was."""
+    """The same of compacted topics: it counts at its offset, or it was sealed, or a later one of its key was.
+
+    Of a log that begins anew above it, it may have been replaced by a later record of its key that counts.
+    """
     sealed = _sealed(evidence)
     stays = (
         (place, value)
         for place, value in evidence.statements.read.items()
         if not (
             _may_be_gone(evidence, place, value)
-            and _is_sealed(evidence, (place.partition, place.offset, value), sealed)
+            and (
+                _is_sealed(evidence, (place.partition, place.offset, value), sealed)
+                or _is_replaced(evidence, place, value)
+            )
         )
     )
     yield from compacted_logs.untrue(evidence, stays)
@@ -49,6 +55,15 @@ def _may_be_gone(evidence: Evidence, place: Place, value: bytes) -> bool:
     starts = (log_start(evidence.disks[each], place.partition) for each in replicas)
     is_cut = evidence.statements.is_cut(place.partition, place.offset, value)
     return is_cut or place.offset < min(starts, default=0)
+
+
+def _is_replaced(evidence: Evidence, place: Place, value: bytes) -> bool:
+    """By a record above where the log begins now."""
+    if place.partition not in evidence.replicas:
+        return False
+    counts, key = compacted_logs.truth_of(evidence, place.partition).records, key_of(value)
+    is_below = place.offset not in counts
+    return is_below and any(at > place.offset and one.key == key for at, one in counts.items())
 
 
 def _sealed(evidence: Evidence) -> set[Orphan]:
