@@ -12,6 +12,7 @@ from brokers.effects import Effect, FindRanges, Range, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import RangesFound, Request
 from brokers.ids import Instant, Offset
+from brokers.log.completeness import Completeness
 from brokers.partition.replica import Replica
 from brokers.replication.fetch_sessions import SESSIONLESS, CachedPartition, FetchSession
 from brokers.replication.fetch_validation import (
@@ -45,11 +46,20 @@ class DelayedFetches:
 
 
 class _Read(NamedTuple):
-    """A range to read, and the part of the response that it belongs to."""
+    """A range to read, and the part of the response that it belongs to. `completeness`: of the log that is read, which
+    may have been closed or have begun anew once the result comes."""
 
     replica: Replica
     item: PartitionData
     range: Range
+    completeness: Completeness
+
+    @property
+    def complete_from(self) -> Offset:
+        """Up to where what was read may lack records; -1: it has them all. Asked once it was read: a log says so before
+        a cleaning changes it."""
+        lacks = self.completeness.complete_from
+        return lacks if lacks > self.range.offset else -1
 
 
 class DelayedFetch:
@@ -99,22 +109,24 @@ class DelayedFetch:
             except Refusal as refusal:
                 self._add_error(cached, refusal)
                 continue
-            end = replica.require_log().log_end_offset
+            log = replica.require_log()
+            end = log.log_end_offset
             if (
                 item.diverging_epoch is None
                 and fetch.fetch_offset < end
                 and not self._is_throttled(replica, now)
             ):
                 where = Range(replica.partition, fetch.fetch_offset, end, fetch.partition_max_bytes)
-                yield _Read(replica, item, where)
+                yield _Read(replica, item, where, log.completeness)
 
     def _on_found(self, reads: Sequence[_Read], event: RangesFound, now: Instant) -> list[Effect]:
-        for (replica, item, where), found in zip(reads, event.found, strict=True):
+        for read, found in zip(reads, event.found, strict=True):
+            replica, item = read.replica, read.item
             if found.error:
                 item.error_code = found.error
             elif size := len(found.data):
                 item.records = found.data
-                item.complete_from = _complete_from(replica, where)
+                item.complete_from = read.complete_from
                 self._count(replica, size, now)
                 if replica.leadership is not None:
                     replica.leadership.on_sent(found.next_offset)
@@ -251,10 +263,3 @@ def _update_offsets(cached: CachedPartition, item: PartitionData) -> None:
     if replica is not None and replica.log is not None and not item.error_code:
         item.high_watermark = replica.high_watermark
         item.log_start_offset = replica.log.log_start_offset
-
-
-def _complete_from(replica: Replica, found: Range) -> Offset:
-    """Up to where what was read may lack records; -1: it has them all. Asked once it was read: a log says so before a
-    cleaning changes it."""
-    lacks = replica.log.completeness.complete_from if replica.log is not None else -1
-    return lacks if lacks > found.offset else -1

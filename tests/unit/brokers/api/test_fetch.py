@@ -8,7 +8,9 @@ import pytest
 from brokers.api import delete_records, delete_topics, fetch, produce
 from brokers.errors import KafkaError
 from brokers.events import Disconnected
+from brokers.ids import TopicPartition
 from brokers.records.batch import iter_headers
+from brokers.wire.codec import encode_response
 from brokers.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from brokers.wire.messages.partition_offsets import (
     DeleteRecordsPartition,
@@ -67,6 +69,23 @@ def test_whole_batches_from_the_one_that_holds_the_offset(
     assert offsets(item) == expected
     assert (item.high_watermark, item.last_stable_offset) == (5, 5)
     assert item.aborted_transactions is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_consumer_gets_nothing_that_kafka_does_not_know(version: int) -> None:
+    """Up to where a log was compacted is told to followers (tag 10000, after which a `complete_from` follows)."""
+    whole = filled(3, 2)
+    log = whole.broker.parts.partitions.all[TopicPartition("t", 0)].log
+    assert log is not None
+    log.completeness.complete_from = 5
+    answer = whole.ask(fetch, version, request(whole, version))
+    assert len(one(answer).records) > 0
+    tag = bytes.fromhex("904e08") + (5).to_bytes(8, "big")
+    sent = b"".join(map(bytes, encode_response(1, version, answer)))
+    assert tag not in sent
+    one(answer).complete_from = 5
+    told = b"".join(map(bytes, encode_response(1, version, answer)))
+    assert (tag in told) == (version >= 12)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -49,6 +49,7 @@ class Node:
         self.replies: dict[int, FetchResponse] = {}
         self.others: list[Effect] = []
         self.stores = True  # what is appended is written at once
+        self.on_read: Callable[[], object] = lambda: None  # records are read, and nobody knows yet
         self._thens: dict[int, Any] = {}
         self._ticket = 0
         self._count = partitions
@@ -157,6 +158,7 @@ class Node:
                 self.replies[ticket] = message
             case FindRanges(ticket, ranges, size_max):
                 found = RangesFound(ticket, tuple(_find(ranges, size_max)))
+                self.on_read()
                 self.run(self.answered.pop(ticket)(found, self.now))
             case Append(partition, headers):
                 if self.stores:

@@ -144,6 +144,18 @@ def test_batches_come_with_up_to_where_the_log_was_compacted(
     assert len(item.records) > 0 and item.complete_from == told
 
 
+def test_of_a_log_that_is_cut_while_it_is_read_it_is_what_that_log_lacks(node: Node) -> None:
+    """As that of a mirror is in a restore: what was read is sent all the same."""
+    node.append(0, count=4)
+    log = node.replica(0).log
+    assert log is not None
+    log.completeness.complete_from = 9
+    node.on_read = lambda: node.replica(0).truncate(2)
+    item = items(node.replies[node.fetch({0: 2})])[0]
+    assert node.replica(0).log is None
+    assert len(item.records) > 0 and item.complete_from == 9
+
+
 def test_an_offset_that_is_not_there_comes_with_where_the_log_is(node: Node) -> None:
     item = items(node.replies[node.fetch({0: 5})])[0]
     assert item.error_code is KafkaError.OFFSET_OUT_OF_RANGE
