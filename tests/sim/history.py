@@ -110,6 +110,15 @@ class History:
             for record in history.written_at(at, offset, (epoch,))
         )
 
+    def is_replaced_beside(
+        self, partition: TopicPartition, key: bytes | None, offset: Offset
+    ) -> bool:
+        """Whether a later record of a key was written here, and in another region, too."""
+        return any(
+            at > offset and record.key == key and self.is_beside(partition, epoch, at, record.value)
+            for (epoch, at), record in self._records.get(partition, {}).items()
+        )
+
     def _find(
         self, partition: TopicPartition, epoch: LeaderEpoch, offset: Offset
     ) -> Written | None:

@@ -5,8 +5,9 @@ from its log once an orphan store of the region has it, such that a loss of powe
 be taken, but what lies below the log start of a topic that somebody has trimmed or that has a retention of its own. A
 follower may take what nobody was told of, and its leader has: it fetches that again (KIP-101).
 
-A compacted log may be emptied and copied anew; what another region has of it, or a later record of the same key that is
-sealed, counts as kept. What cleaning takes away is judged when the run is over.
+A compacted log may be emptied and copied anew; what another region has of it counts as kept, and so does what a later
+record of its key has replaced that is sealed or that another region has. What cleaning takes away is judged when the
+run is over.
 """
 
 from collections.abc import Container, Iterable, Iterator
@@ -131,8 +132,9 @@ class _Moment:
             return False
         if history.is_beside(partition, batch.leader_epoch, offset, value):
             return True
-        return any(
-            at == partition and place > offset and key_of(later) == key_of(value)
+        key = key_of(value)
+        return history.is_replaced_beside(partition, key, offset) or any(
+            at == partition and place > offset and key_of(later) == key
             for at, place, later in self._sealed
         )
 
