@@ -81,6 +81,7 @@ class Gaps:
 
     def may_begin(self, partition: TopicPartition, start: Offset) -> bool:
         """Whether a log may begin there. What once was right stays so: a mirror may end, and its source be gone."""
+        self._region.look_for_restore()
         right = max(self._may_begin_at(partition), self._begins.get(partition, 0))
         if self._leaves_out(partition, right, start):
             return False

@@ -33,6 +33,7 @@ ONCE_FAILED = (
     ("--restore", 40),
     ("--restore-latest", 2),
     ("--restore-latest", 37),
+    ("--restore-latest", 97),
     ("--restore-latest", 0),
     ("--rounds", 0),
     ("--rounds", 1),
@@ -51,6 +52,7 @@ def test_a_seed_that_once_failed_keeps_every_promise(kind: str, seed: int) -> No
     --rounds 0: a follower kept a key whose deletion marker its leader had removed: the audit called it a loss.
     --restore-latest 37: a reader had read a marker below where its log begins anew, and the later record of its key is
     above: the simulator objected.
+    --restore-latest 97: a reader hears where a log begins anew before an operator hears of the restore; the same.
     --rounds 1: batches that a cleaning had changed, and that were copied, did not raise the clean point of the copy.
     --rounds 59: a restore ended before a follower in sync had truncated its tail, with which it led at the next
     failover.
