@@ -5,7 +5,8 @@ Two offsets of each log say it, and checkpoints keep them over restarts:
 - `complete_from`: from there on the log has every record that was written. Below, records may be missing that later
   ones below it have replaced. So a gap that ends above it is a loss; and a log that has to be cut below it must begin
   anew, as what is left would lack what the removed records had replaced. Of a copy it is what the copied log said
-  (in a tag of Fetch, in a link's frames), and may be above the copy's end.
+  (in a tag of Fetch, in a link's frames), and may be above the copy's end. A leader of an earlier release does not say
+  it: where that was copied from, it is the end of the last gap.
 - `markers_from`: from there on no deletion marker was removed. A copy of this log that ends below it may lack one, and
   keep for ever what was deleted by it.
 
