@@ -150,7 +150,7 @@ def test_a_cut_that_does_not_wait_for_the_leaders_is_found() -> None:
 
 def test_a_tail_that_is_truncated_and_not_sealed_is_found_at_once() -> None:
     told = finding(TRUNCATE_UNSEALED)
-    assert "P5 in west" in told and "has not sealed" in told
+    assert "P5 in west" in told and "not sealed" in told
 
 
 def test_it_is_found_in_the_end_too() -> None:
@@ -159,7 +159,7 @@ def test_it_is_found_in_the_end_too() -> None:
 
 def test_a_tail_that_only_its_leader_has_sealed_is_found_at_once() -> None:
     told = finding(SEAL_ON_LEADERS_ONLY)
-    assert told.startswith("P5 in west") and "has not sealed" in told
+    assert told.startswith("P5 in west") and "not sealed" in told
 
 
 def test_a_mirror_that_follows_by_offset_and_not_by_lineage_is_found() -> None:
@@ -180,7 +180,7 @@ def test_a_mirror_that_follows_a_source_by_offset_over_an_unclean_election_is_fo
 
 def test_a_mirror_that_is_cut_back_and_not_sealed_is_found_at_once() -> None:
     told = finding(CUT_BACK_UNSEALED)
-    assert "P5 in east" in told and "has not sealed" in told
+    assert "P5 in east" in told and "not sealed" in told
 
 
 def test_that_is_found_in_the_end_too() -> None:
@@ -209,7 +209,7 @@ def test_a_hold_without_bounds_is_found() -> None:
 
 
 def test_a_transition_that_seals_nothing_is_found() -> None:
-    assert "has not sealed" in finding(CUT_BACK_UNSEALED_AT_ONCE)
+    assert "not sealed" in finding(CUT_BACK_UNSEALED_AT_ONCE)
 
 
 def test_a_transition_after_which_nothing_is_held_is_found() -> None:
