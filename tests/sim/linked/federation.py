@@ -7,7 +7,7 @@ from enum import Enum
 from functools import partial
 from itertools import permutations
 
-from brokers.ids import OFFSET_MAX, OFFSETS_TOPIC, BrokerId, Offset, TopicPartition
+from brokers.ids import OFFSET_MAX, OFFSETS_TOPIC, BrokerId, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.image.image import Image
 from linker.records.mirror_record import MIRROR_KIND, Cut, decode_mirror
 from linker.records.mirror_state import MirrorState
@@ -75,6 +75,7 @@ class Region(Cluster):
         self._reads_again = False  # what it mirrors, since it was restored
         self._winner: Region | None = None  # it is being restored from
         self._marks: dict[TopicPartition, Offset] = {}
+        self._commits: set[tuple[LeaderEpoch, Offset, str, TopicPartition, Offset]] = set()
         self.on_heard: Callable[[], None] = lambda: None  # a batch of any topic, or of the metadata
         # Who judges what is written, once that is known here.
         self.on_batch: OnBatch = lambda number, partition, batch: None
@@ -210,9 +211,16 @@ class Region(Cluster):
             )
 
     def _check_commits(self, number: BrokerId, batch: Batch) -> None:
-        """P6, at each write: no group is taken beyond the data here, nor further than its members have asked."""
+        """P6, at the first write: no group is taken beyond the data here, nor further than its members have asked.
+
+        A replica that comes back gets what was committed while the group stood elsewhere.
+        """
         self.look_for_restore()
         for group, partition, offset in commits(batch):
+            commit = batch.leader_epoch, batch.base_offset, group, partition, offset
+            if commit in self._commits:
+                continue
+            self._commits.add(commit)
             mirror = self.mirror_of(partition.topic)
             if mirror is None:
                 continue
