@@ -68,7 +68,6 @@ def test_a_key_that_keeps_a_node_from_starting_is_refused(
 
 def test_keys_of_cluster_links_work_or_say_what_takes_their_place(file: Path) -> None:
     names = {
-        "enable": "link.listener",
         "fetch.response.min.bytes": "replica.fetch.min.bytes",
         "fetch.response.total.bytes": "replica.fetch.response.max.bytes",
         "metadata.topic.replication.factor": "metadata log",
