@@ -14,7 +14,7 @@ from brokers.events import Request
 from brokers.ids import Instant
 from brokers.wire.messages.api_keys import ApiKey
 
-# METADATA may ask the controller for topics, which is the last thing that it does.
+# METADATA and FIND_COORDINATOR may ask the controller for topics, which is the last thing that they do.
 READ_ONLY: Final = frozenset(
     (
         ApiKey.LIST_OFFSETS,

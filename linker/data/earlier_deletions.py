@@ -17,6 +17,8 @@ def earlier_deletion(
     now: Instant,
 ) -> Hole | None:
     """What is below the mirror's log start and above its source's; None if that is in the ledger already."""
+    if log_start <= source_log_start:
+        return None  # nearly always: the ledger of a topic may be long
     base = source_log_start
     for hole in in_order(region.holes.of(region.view.image, partition.topic)):
         if hole.partition == partition and hole.missing and hole.base_offset <= base:
