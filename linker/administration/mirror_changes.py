@@ -28,6 +28,7 @@ from linker.control.cluster_link import ClusterLink
 from linker.control.failover import PROMOTE_TIMEOUT_MS, Answered
 from linker.control.mirror_refusals import changed_meanwhile
 from linker.control.mirror_topic import MirrorTopic
+from linker.errors import LinkRefusal
 from linker.records.mirror_record import Asked, CutKind, verb_of
 from linker.records.mirror_state import LIVE, TRANSITIONS, MirrorTrigger
 from linker.records.stop_list import Stop
@@ -43,6 +44,7 @@ _TRIGGERS: Final = {
     CANCEL: MirrorTrigger.CANCEL,
 }
 _STOPS: Final = {verb_of(kind): kind for kind in CutKind if kind is not CutKind.WITHDRAW}
+TIMEOUT_MS_MAX: Final = 2**31 - 1  # as of Kafka's requests
 
 
 class MirrorChanges:
@@ -54,6 +56,9 @@ class MirrorChanges:
 
     def change(self, command: ChangeMirrors, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.link)
+        if not 0 <= command.timeout_ms <= TIMEOUT_MS_MAX:
+            because = f"timeout_ms is {command.timeout_ms}, and not between 0 and {TIMEOUT_MS_MAX}"
+            raise LinkRefusal("INVALID_REQUEST", because, hint="0 is the default")
         trigger = _TRIGGERS[command.verb]
         names = command.topics or sorted(_all_of(link, command.verb))
         mirrors = [find_mirror(link, topic) for topic in dict.fromkeys(names)]

@@ -1,8 +1,30 @@
 """A promotion proves by what it asked for itself, and gives up when its time is over, whatever came between."""
 
+import pytest
+
+from linker.commands import ChangeMirrors
+from linker.errors import LinkRefusal
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_stopping import change, started, state
+
+
+@pytest.mark.parametrize("timeout_ms", [-1, 1 << 31])
+@pytest.mark.parametrize("validate_only", [False, True])
+def test_a_time_that_no_promotion_has_is_refused(timeout_ms: int, validate_only: bool) -> None:
+    """Over gRPC, which has more numbers than the command line."""
+    world = started()
+    command = ChangeMirrors(
+        verb="promote",
+        link="west-east",
+        topics=("orders",),
+        timeout_ms=timeout_ms,
+        validate_only=validate_only,
+    )
+    refusal = world.destination.ask(command)
+    assert isinstance(refusal, LinkRefusal) and refusal.code == "INVALID_REQUEST"
+    assert str(timeout_ms) in refusal.because
+    assert state(world) is MirrorState.ACTIVE
 
 
 def test_a_promotion_takes_no_answer_to_an_earlier_one_for_its_proof() -> None:
