@@ -47,6 +47,7 @@ from linker.control.source_probe import Found, SourceProbe
 from linker.control.source_reversals import Known, SourceReversals
 from linker.control.source_stream import SourceStream
 from linker.control.startup_wait import StartupWait
+from linker.control.write_holds import WriteHolds
 from linker.data.credit import SendBudget
 from linker.errors import LinkError, LinkRefusal
 from linker.events import (
@@ -97,9 +98,10 @@ class Linker:
         self._region = RegionClient(view, rng, limits)
         self._ledger = LedgerRetention(self._region, hole_retention_ms)
         self._administration = Administration(self._region, self)
-        self._fencing = SourceFencing(self._region, is_enabled=is_fencing_enabled)
+        holds = WriteHolds()
+        self._fencing = SourceFencing(self._region, holds, is_enabled=is_fencing_enabled)
         self.destinations = SourceDestinations(self._region, self._fencing)
-        self.startup_wait = StartupWait(self._region, self.destinations, startup_wait_ms)
+        self.startup_wait = StartupWait(self._region, self.destinations, holds, startup_wait_ms)
         self._reversals = SourceReversals(self._region, self._known_link)
         self.holds = SourceHolds(self._region, *hold_limits)
         self._send_budget = SendBudget(queued_bytes_max)
@@ -390,8 +392,8 @@ class Linker:
         for link in list(self.links.values()):
             effects += link.documents_changed(delta.documents_changed, now)
             effects += link.topics_changed(changed, delta.topics_deleted, now)
+        effects += self._fencing.follow(delta)
         if delta.topics_deleted:
-            effects += self._fencing.topics_deleted(tuple(delta.topics_deleted))
             effects += self.holds.topics_deleted(delta.topics_deleted)
         is_due = delta.topics_deleted and self._region.is_coordinator
         return effects + (self._ledger.check(now) if is_due else [])

@@ -36,7 +36,8 @@ On the link coordinator:
 On every broker of the source:
 
 - `source_fencing`: topics that a destination has taken over are read-only
-- `source_destinations`: which regions mirror topics; `startup_wait`: for them, before writes are taken
+- `source_destinations`: which regions mirror topics; `startup_wait`: for them, before writes are taken;
+  `write_holds`: all that writes wait for
 - `source_reversals`: topics that are to become the mirrors of their own mirrors
 - `source_holds`: what retention leaves alone for mirrors in other regions
 - `chained_lag`: how far a topic that is a mirror itself is behind its origin

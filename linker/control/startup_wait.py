@@ -13,8 +13,8 @@ from brokers.effects import Changed
 from brokers.errors import Refusal
 from brokers.ids import Instant, Offset
 from brokers.metadata.image.image import ImageDelta
-from brokers.region import HoldWrites
 from linker.control.source_destinations import SourceDestinations
+from linker.control.write_holds import WriteHolds
 from linker.records.destination import DESTINATION_KIND
 from linker.region_client import Effects, RegionClient
 
@@ -26,11 +26,16 @@ class StartupWait:
     """One per broker. `missed`: the destinations that this broker has not waited for any longer since it started."""
 
     def __init__(
-        self, region: RegionClient, destinations: SourceDestinations, wait_ms: int
+        self,
+        region: RegionClient,
+        destinations: SourceDestinations,
+        holds: WriteHolds,
+        wait_ms: int,
     ) -> None:
         self.missed: tuple[str, ...] = ()
         self._region = region
         self._destinations = destinations
+        self._holds = holds
         self._wait_ms = wait_ms
         self.has_begun = False  # before that nobody knows who is to be waited for
         self._ready_at: Instant | None = None
@@ -122,7 +127,7 @@ class StartupWait:
             self._timer = None
         waited = now - (now if self._ready_at is None else self._ready_at)
         told = Changed("writes", "taken", f"{because}; {waited} ms after the start")
-        return [told, HoldWrites(frozenset())]
+        return [told, self._holds.hold(SETTING, frozenset())]
 
     def _hold(self) -> Effects:
         records = [self._destinations.records[name] for name in self._awaited]
@@ -131,7 +136,7 @@ class StartupWait:
         until = f"{because}, for {SETTING}={self._wait_ms} at most"
         return [
             Changed("writes", f"held of {len(topics)} topics", until),
-            HoldWrites(topics, because),
+            self._holds.hold(SETTING, topics, because),
         ]
 
     # --- what others wait for ---

@@ -11,19 +11,19 @@ CAUSEWAY = str(Path(sys.executable).parent / "causeway")
 
 def causeway(*arguments: str, timeout: float) -> Any:
     """What a command answers; it must end well. What it describes may be not well (exit code 3)."""
-    done = subprocess.run(
-        [CAUSEWAY, *arguments, "--json"],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    done = run(*arguments, "--json", timeout=timeout)
     assert done.returncode == 0 or is_description(arguments, done.returncode), (
         arguments,
         done.stdout,
         done.stderr,
     )
     return json.loads(done.stdout)
+
+
+def run(*arguments: str, timeout: float) -> subprocess.CompletedProcess[str]:
+    """A command, however it ends."""
+    command = [CAUSEWAY, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
 
 def is_description(arguments: tuple[str, ...], code: int) -> bool:

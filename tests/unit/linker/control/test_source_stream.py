@@ -17,6 +17,7 @@ from linker.control.source_holds import SourceHolds
 from linker.control.source_metadata import FRAME_OFFSETS_MAX, GroupPublisher, TopicPublisher
 from linker.control.source_reversals import SourceReversals
 from linker.control.source_stream import SourceStream
+from linker.control.write_holds import WriteHolds
 from linker.data.credit import SendBudget, StreamSender
 from linker.events import CloseStream, Send
 from linker.filters import EVERYTHING
@@ -41,7 +42,7 @@ class Stream:
     def __init__(self, node: Whole, region: RegionClient | None = None) -> None:
         self.now = node.now
         self.region = region or RegionClient(node.broker.view, Random(1))
-        fencing = SourceFencing(self.region, is_enabled=True)
+        fencing = SourceFencing(self.region, WriteHolds(), is_enabled=True)
         self.source = SourceStream(
             self.region,
             1,
