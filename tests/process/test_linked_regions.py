@@ -44,7 +44,8 @@ class LinkedRegions:
                 region.signal(node, signal.SIGCONT)
             region.down()
 
-    def link(self, *, source_dials: bool) -> None:
+    def link(self, *, source_dials: bool, **settings: str) -> None:
+        """`settings` are the topic's in both regions; those of `create_topic`, and that no link copies."""
         self.source_dials = source_dials
         create_topic(
             self.west.bootstrap,
@@ -53,6 +54,7 @@ class LinkedRegions:
             replicas=NODES,
             min_insync_replicas="2",
             segment_bytes=str(SEGMENT_BYTES),
+            **settings,
         )
         self.west.wait_in_sync(TOPIC, PARTITIONS)
         who = ("--source-bootstrap-server", self.west.bootstrap)
@@ -74,7 +76,8 @@ class LinkedRegions:
             several = ("--config", f"num.cluster.link.fetchers={FETCHERS}")
             causeway("link", "create", LINK, *there, *here, *several, timeout=TIMEOUT_S)
             self.wait_until(lambda: self.run("link", "describe", LINK)["link_state"] == "ACTIVE")
-        self.run("mirror", "create", TOPIC, "--link", LINK)
+        own = [f"--config={name.replace('_', '.')}={value}" for name, value in settings.items()]
+        self.run("mirror", "create", TOPIC, "--link", LINK, *own)
         self.east.wait_in_sync(TOPIC, PARTITIONS)
 
     def run(self, *arguments: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.bench.peer import jars
 from tests.process.commands import CAUSEWAY, causeway
 from tests.process.ledger import Ledger, create_topic, read_all
 from tests.process.sealed_tails import (
@@ -19,6 +20,7 @@ from tests.process.sealed_tails import (
     cluster_id,
     sealed_tails,
 )
+from tests.process.stopped_logs import check_by_kafka, check_same
 from tests.process.test_link import ends
 from tests.process.test_linked_regions import (
     LINK,
@@ -27,12 +29,13 @@ from tests.process.test_linked_regions import (
     TIMEOUT_S,
     TOPIC,
     LinkedRegions,
-    segments,
 )
 
 BACK = "east-west"
 # What is under way while west is frozen becomes orphans, each of which is shown several times.
-SLOWLY: dict[str, Any] = {"in_flight_max": 500, "pause_s": 0.002}
+SLOWLY: dict[str, Any] = {"in_flight_max": 200, "pause_s": 0.002}
+# The tail, and what is before and after it, take several segments each, with some index entries in each.
+SMALL_SEGMENTS = {"internal_segment_bytes": "3000", "index_interval_bytes": "500"}
 EVERY_CLASS = [f"--class={each}" for each in ("unique", "resent", "present")]
 
 
@@ -40,7 +43,7 @@ EVERY_CLASS = [f"--class={each}" for each in ("unique", "resent", "present")]
 def regions(tmp_path: Path) -> Iterator[LinkedRegions]:
     both = LinkedRegions(tmp_path)
     both.up()
-    both.link(source_dials=False)
+    both.link(source_dials=False, **SMALL_SEGMENTS)
     # So that its producer goes on, as one does that the link does not reach.
     both.run("link", "configs", LINK, "--config", "source.fencing.enable=false")
     yield both
@@ -55,7 +58,7 @@ def fail_over_under_load(regions: LinkedRegions) -> Ledger:
     """West is frozen, east takes over; then west returns, and its producer goes on there. -> what west acknowledged"""
     ledger = Ledger(regions.west.bootstrap, TOPIC, PARTITIONS, **SLOWLY)
     ledger.start()
-    ledger.wait_for(500)
+    ledger.wait_for(700)
     for node in regions.west.ids:
         regions.west.signal(node, signal.SIGSTOP)
     regions.run("mirror", "failover", TOPIC)
@@ -68,7 +71,7 @@ def fail_over_under_load(regions: LinkedRegions) -> Ledger:
 
 @pytest.mark.timeout(600)
 def test_what_a_region_acknowledged_after_it_was_failed_over_is_kept_and_replayed_once(
-    regions: LinkedRegions, rng: random.Random, tmp_path: Path
+    regions: LinkedRegions, rng: random.Random, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     ledger = fail_over_under_load(regions)
     successor = Ledger(regions.east.bootstrap, TOPIC, PARTITIONS, **SLOWLY)
@@ -97,7 +100,7 @@ def test_what_a_region_acknowledged_after_it_was_failed_over_is_kept_and_replaye
     _check_lost(regions, sealed)
     check_exports(regions.west.bootstrap, tails, tmp_path)
     _check_lineage(regions)
-    _check_equal(regions)
+    _check_equal(regions, subtests)
     _check_replay_beside(regions, tails)
     _check_replay_into_the_topic(regions, tails, rng)
     _check_discard(regions, tails)
@@ -149,12 +152,28 @@ def _check_lineage(regions: LinkedRegions) -> None:
     assert held.startswith("held by ") and f"{west} (mirror, ACTIVE)" in held and east in held
 
 
-def _check_equal(regions: LinkedRegions) -> None:
+def _check_equal(regions: LinkedRegions, subtests: pytest.Subtests) -> None:
+    """Segments, leader epochs, digests and indexes of all six replicas."""
+    cut = regions.run("mirror", "describe", TOPIC)["cut"]["partitions"]
     regions.west.wait_in_sync(TOPIC, PARTITIONS)
     regions.down()
-    for partition in range(PARTITIONS):
-        first, *others = segments(regions.east, partition) + segments(regions.west, partition)
-        assert all(other == first for other in others)
+    replicas = [
+        [
+            region.data(node) / f"{TOPIC}-{partition}"
+            for region in (regions.east, regions.west)
+            for node in region.ids
+        ]
+        for partition in range(PARTITIONS)
+    ]
+    for folders, one in zip(replicas, cut, strict=True):
+        bases = check_same(folders, one["offset"])
+        assert bases[1] < one["offset"] < bases[-2], "no sealed segments on both sides of the cut"
+    with subtests.test("what Kafka's log tool says"):
+        try:
+            jars.fetch()
+        except jars.Unavailable as reason:
+            pytest.skip(str(reason))
+        check_by_kafka([folder for folders in replicas for folder in folders])
     regions.up()
 
 
@@ -192,6 +211,8 @@ def _check_replay_into_the_topic(
     regions: LinkedRegions, tails: list[SealedTail], rng: random.Random
 ) -> None:
     """A replay that is killed and repeated appends each record once."""
+    # Its batches are larger than those segments, and a topic takes none that is.
+    regions.run("topic", "alter", TOPIC, "--delete-config", "internal.segment.bytes")
     command = _replay(regions, tails, TOPIC)
     replay = _begin(regions, command)
     try:
