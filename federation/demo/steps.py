@@ -13,11 +13,12 @@ from federation.demo.audit import audit
 from federation.demo.consumer import Reader, read_back
 from federation.demo.costs import Acknowledged
 from federation.demo.flights import FLIGHTS, Flight, flights
+from federation.demo.network import Network
 from federation.demo.producer import Sender, now_ms
 from federation.demo.regions import DemoError, LinkAdmin, create_topic, kill
 from federation.demo.screen import Row, Screen
 from federation.demo.summary import Summary, list_lost
-from federation.demo.way_back import WayBack, come_back
+from federation.demo.way_back import WayBack, come_back, replay
 from federation.local import federation as local
 from federation.local.layout import Federation, Region
 
@@ -26,6 +27,7 @@ GROUP = "departures"
 PARTITIONS = 6
 BEFORE_THE_AUDIT = 300_000
 PER_SECOND = 10_000  # of the later records: the kill comes while records flow evenly
+BEYOND_THE_CUT = 1_000  # records that west acknowledges while nothing reaches east
 _TIMEOUT_S = 30.0
 _POLL_S = 0.005
 
@@ -40,6 +42,7 @@ class Demo:
     east: Region
     admin: LinkAdmin
     screen: Screen
+    network: Network
     cleanup: ExitStack  # stops clients when the demo ends, also after an error
 
     def sender(
@@ -72,15 +75,17 @@ class Failover:
 
 
 def run(directory: Path, screen: Screen) -> Summary:
-    """Runs all steps; does not stop the regions. Raises DemoError or LocalError."""
+    """Runs all steps; does not stop the regions. Raises DemoError, LocalError or Failure."""
     started = time.monotonic()
-    with screen.step("Two regions, west and east, as separate processes"):
-        federation = local.up(directory, ("west", "east"))
-        west, east = federation.regions
-        screen.note(f"west {west.bootstrap}, east {east.bootstrap}")
     with ExitStack() as cleanup:
+        with screen.step("Two regions, west and east, as separate processes"):
+            prepared = local.prepare(directory, ("west", "east"))
+            network = cleanup.enter_context(Network(directory, prepared, "west"))
+            federation = local.up(directory)
+            west, east = federation.regions
+            screen.note(f"west {west.bootstrap}, east {east.bootstrap}")
         admin = cleanup.enter_context(LinkAdmin(east))
-        demo = Demo(directory, federation, west, east, admin, screen, cleanup)
+        demo = Demo(directory, federation, west, east, admin, screen, network, cleanup)
         stream = flights()
         sender, reader = _fill_and_link(demo, stream)
         with screen.step("A Spark audit of both regions' segments"):
@@ -93,9 +98,22 @@ def run(directory: Path, screen: Screen) -> Summary:
                 failover.acknowledged_west, stored, killed_at_ms=failover.killed_at_ms
             )
             list_lost(directory / "lost.csv", loss.records)
-        with screen.step("West returns: what it had beyond the cut is sealed, and it mirrors east"):
+            screen.note(
+                f"{len(loss.records):,} records are lost for now: each one is in {directory.name}/lost.csv"
+            )
+        with screen.step("The network is mended; west returns and becomes a mirror of east"):
+            network.mend()
             back = come_back(directory, west, admin, screen, TOPIC, loss.records, east.bootstrap)
-        return _summarize(demo, failover, verdict, stored, loss, back, started)
+        with screen.step("Replay: what east lacks is appended to it, and the group reads it"):
+            replayed = _replay(demo, failover, loss, back)
+        return _summarize(demo, failover, verdict, stored, loss, back, replayed, started)
+
+
+def _replay(demo: Demo, failover: Failover, loss: costs.Loss, back: WayBack) -> int:
+    appended = replay(back, demo.west, demo.admin, demo.screen, TOPIC, demo.east.bootstrap)
+    lost = {one.flight for one in loss.records}
+    _wait(lambda: lost <= failover.read_east.flights, "the group does not read what was replayed")
+    return appended
 
 
 def _fill_and_link(demo: Demo, stream: Iterator[Flight]) -> tuple[Sender, Reader]:
@@ -134,7 +152,7 @@ def _is_filled(demo: Demo, sender: Sender, reader: Reader) -> bool:
 def _fail_over(demo: Demo, filled: Sender, reader: Reader, stream: Iterator[Flight]) -> Failover:
     rest = FLIGHTS - BEFORE_THE_AUDIT
     with demo.screen.step(
-        f"{rest:,} more at {PER_SECOND:,} a second; west is killed in the middle"
+        f"{rest:,} more at {PER_SECOND:,} a second; in the middle the network is cut, and west killed"
     ):
         sender = demo.sender(demo.west, stream, PER_SECOND)
         # Connected in advance: librdkafka may need a second to get a producer id.
@@ -143,20 +161,30 @@ def _fail_over(demo: Demo, filled: Sender, reader: Reader, stream: Iterator[Flig
         _wait(lambda: len(sender.acknowledged) > 0, "the stream stands still")
         # Not after an acknowledgement: nothing would be in flight.
         time.sleep(rest / 2 / PER_SECOND)
+        demo.network.cut()
+        at_cut = len(sender.acknowledged)
+        demo.screen.note("the network between the regions is cut: nothing reaches east any more")
+        _wait(lambda: len(sender.acknowledged) >= at_cut + BEYOND_THE_CUT, "west stands still")
         kill(demo.federation, "west")
         killed_at_ms = now_ms()
-        demo.screen.note("kill -9")
+        sender.stop()
+        since = len(sender.acknowledged) - at_cut
+        demo.screen.note(
+            f"west goes on, and acknowledges {since:,} more, which it alone has; then kill -9"
+        )
     with demo.screen.step("Failover: east becomes writable, producer and group go on there"):
         cut = demo.admin.fail_over(TOPIC)
         writable_at_ms = now_ms()
         reader.abandon()
         reader_east = demo.reader(demo.east)
-        sender.stop()
         sender.join()
         sender_east.start()
         _wait(lambda: not sender_east.is_alive(), "east does not acknowledge")
         sender.close()
         reader.wait_until_quiet()
+        demo.screen.note(
+            "what west had acknowledged is not sent again: what of it east lacks is lost for now"
+        )
     return Failover(
         killed_at_ms=killed_at_ms,
         writable_at_ms=writable_at_ms,
@@ -181,6 +209,7 @@ def _summarize(
     stored: Mapping[int, Mapping[int, int]],
     loss: costs.Loss,
     back: WayBack,
+    replayed: int,
     started: float,
 ) -> Summary:
     in_east = {flight for offsets in stored.values() for flight in offsets.values()}
@@ -216,6 +245,7 @@ def _summarize(
         first_read_ms=first_read,
         sealed=back.sealed,
         lost_and_sealed=back.kept,
+        replayed=replayed,
         way_back_ms=back.ms,
         audit=verdict,
         files={

@@ -32,6 +32,7 @@ class Summary:
     first_read_ms: float
     sealed: int
     lost_and_sealed: int
+    replayed: int
     way_back_ms: float
     audit: dict[str, Any]
     files: dict[str, str]
@@ -59,7 +60,7 @@ class Summary:
         yield (
             "lost at the cut",
             f"{self.lost:,}",
-            "acknowledged in west, not in east, each one listed",
+            "acknowledged in west while the network was cut",
         )
         yield "RPO", f"{self.lost:,} records", f"{self.rpo_ms:,.0f} ms back from the kill"
         yield (
@@ -78,6 +79,11 @@ class Summary:
             "sealed when west returned",
             f"{self.sealed:,}",
             f"{self.lost_and_sealed:,} of the {self.lost:,} lost are among them",
+        )
+        yield (
+            "replayed to east",
+            f"{self.replayed:,}",
+            "what east lacked: nothing is lost any more",
         )
         yield "way back", f"{self.way_back_ms:,.0f} ms", "until west mirrors all of east"
         yield (
@@ -100,6 +106,8 @@ class Summary:
         if self.lost_and_sealed != self.lost:
             missing = self.lost - self.lost_and_sealed
             problems.append(f"P5: {missing} lost records are not in west's orphan store")
+        if self.replayed < self.lost:
+            problems.append(f"P5: {self.replayed} records were replayed, and {self.lost} were lost")
         if self.audit.get("verdict") != "kept":
             problems.append(f"the audit before the kill says {self.audit.get('verdict')}")
         return problems

@@ -50,17 +50,35 @@ def up(
     directory = directory.absolute()
     _make_directory(directory)
     with _locked(directory):
-        federation = load(directory)
-        chosen = names or tuple(region.name for region in federation.regions) or DEFAULT_REGIONS
-        for name in chosen:
-            known = federation.region(name)
-            count = nodes or (len(known.nodes) if known else 1)
-            if known is not None and racks and count == len(known.nodes):
-                check_racks([node.settings for node in known.nodes], racks)
-            if known is None or count != len(known.nodes):
-                region = _region(directory, name, known, count, racks)
-                federation = federation.with_region(region)
+        federation, chosen = _with_regions(directory, names, nodes, racks)
         return _start_missing(directory, federation, chosen)
+
+
+def prepare(directory: Path, names: tuple[str, ...]) -> Federation:
+    """Write the settings of those of the regions that are new, and start no node: they may be edited before `up`."""
+    check_region_names(names)
+    directory = directory.absolute()
+    _make_directory(directory)
+    with _locked(directory):
+        federation, _ = _with_regions(directory, names, None, ())
+        save(directory, federation)
+    return federation
+
+
+def _with_regions(
+    directory: Path, names: tuple[str, ...], nodes: int | None, racks: tuple[str, ...]
+) -> tuple[Federation, tuple[str, ...]]:
+    """The federation with these regions, and which they are."""
+    federation = load(directory)
+    chosen = names or tuple(region.name for region in federation.regions) or DEFAULT_REGIONS
+    for name in chosen:
+        known = federation.region(name)
+        count = nodes or (len(known.nodes) if known else 1)
+        if known is not None and racks and count == len(known.nodes):
+            check_racks([node.settings for node in known.nodes], racks)
+        if known is None or count != len(known.nodes):
+            federation = federation.with_region(_region(directory, name, known, count, racks))
+    return federation, chosen
 
 
 def down(directory: Path, names: tuple[str, ...] = ()) -> tuple[Federation, list[int], list[int]]:

@@ -140,7 +140,7 @@ def _choose(
         count = 0
     chosen = {node_id: known.addresses for node_id, known in found.items()}
     missing = [place for place in places if place.node_id not in found]
-    ports = [f"127.0.0.1:{port}" for port in _free_ports(4 * len(missing), taken)]
+    ports = [f"127.0.0.1:{port}" for port in free_ports(4 * len(missing), taken)]
     for index, place in enumerate(missing):
         kafka, admin, controller, metrics = ports[4 * index : 4 * index + 4]
         decides = place in places[:count]
@@ -199,7 +199,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _free_ports(count: int, taken: Collection[int]) -> list[int]:
+def free_ports(count: int, taken: Collection[int]) -> list[int]:
     """Free ports that are not in `taken`; random, so that federations that start at the same time rarely collide."""
     ports: list[int] = []
     if not count:

@@ -31,6 +31,7 @@ AS_PROMISED = Summary(
     first_read_ms=412.0,
     sealed=14,
     lost_and_sealed=12,
+    replayed=12,
     way_back_ms=700.0,
     audit={"verdict": "kept", "html": "/demo/audit/report.html"},
     files={"lost": "/demo/lost.csv"},
@@ -44,9 +45,7 @@ def _with(**changes: Any) -> Summary:
 
 def test_a_loss_beyond_the_cut_breaks_no_promise() -> None:
     assert AS_PROMISED.broken() == []
-    assert (
-        _with(lost=5_000, lost_and_sealed=5_000, read_again=9_000, stored_twice=70).broken() == []
-    )
+    assert _with(lost=5_000, lost_and_sealed=5_000, replayed=5_000, stored_twice=70).broken() == []
 
 
 @pytest.mark.parametrize(
@@ -54,6 +53,7 @@ def test_a_loss_beyond_the_cut_breaks_no_promise() -> None:
     [
         ({"lost_below_the_cut": 1}, "P2"),
         ({"lost_and_sealed": 11}, "P5"),
+        ({"replayed": 11}, "P5"),
         ({"skipped": 1}, "P6"),
         ({"never_read": 3}, "P6"),
         ({"audit": {"verdict": "broken"}}, "audit"),
