@@ -32,6 +32,7 @@ class Sender(threading.Thread):
         self.acknowledged: list[Acknowledged] = []
         self.unacknowledged: dict[int, Flight] = {}
         self.failure: str | None = None
+        self.last_sent = -1  # the number of a flight
         self._topic = topic
         self._flights = flights
         self._per_second = per_second
@@ -80,6 +81,7 @@ class Sender(threading.Thread):
 
     def _send(self, flight: Flight) -> None:
         self.unacknowledged[flight.number] = flight
+        self.last_sent = flight.number
 
         def delivered(error: KafkaError | None, message: Message) -> None:
             self._delivered(flight.number, error, message)

@@ -162,15 +162,19 @@ def _fail_over(demo: Demo, filled: Sender, reader: Reader, stream: Iterator[Flig
         # Not after an acknowledgement: nothing would be in flight.
         time.sleep(rest / 2 / PER_SECOND)
         demo.network.cut()
-        at_cut = len(sender.acknowledged)
         demo.screen.note("the network between the regions is cut: nothing reaches east any more")
-        _wait(lambda: len(sender.acknowledged) >= at_cut + BEYOND_THE_CUT, "west stands still")
+        since, last = len(sender.acknowledged), sender.last_sent
+
+        def beyond() -> int:
+            """Records that were sent after the cut, and acknowledged."""
+            return sum(one.flight > last for one in sender.acknowledged[since:])
+
+        _wait(lambda: beyond() >= BEYOND_THE_CUT, "west stands still")
         kill(demo.federation, "west")
         killed_at_ms = now_ms()
         sender.stop()
-        since = len(sender.acknowledged) - at_cut
         demo.screen.note(
-            f"west goes on, and acknowledges {since:,} more, which it alone has; then kill -9"
+            f"west acknowledges {beyond():,} that were sent since, and alone has them; then kill -9"
         )
     with demo.screen.step("Failover: east becomes writable, producer and group go on there"):
         cut = demo.admin.fail_over(TOPIC)
