@@ -13,7 +13,7 @@ data) and P8 (every hole is in the ledger). It sees a region through `brokers.re
   `node_limits`: what the settings of a node allow them; `peer_limits`: and those who reach its listeners
 - `gathering`, `joint_proposals`: changes that are proposed together; `window_budget`: how far windows of streams grow;
   `watch_quotas`: what other regions have a node follow
-- `sliced_work`: work that takes long, done in slices
+- `sliced_work`: work that takes long, done in slices; `containment`: what may raise without ending the node
 - `events`: the events and effects of the linker
 - `data/`: one partition, from the source's log into the mirror's
 - `control/`: one link: its connection, its mirror topics and their failover, its groups; and the source's side of it

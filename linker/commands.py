@@ -232,13 +232,17 @@ class DescribeRegion:
     """-> `DescribedRegion`: what an audit must know and segment files do not hold."""
 
 
-Command: TypeAlias = (
-    CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
-    | SetLinkSecret | ForecastMirrors | RestoreMirrors | UnfenceTopics | DescribeDrift
-    | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles | ListDecisions
-    | DescribeLineage | ListOperations | ListRetentionHolds | DropRetentionHolds
-    | ListDestinations | ForgetDestination | DescribeReplicas | DescribeRegion | RecordDiscardedOrphans
+# They change nothing.
+Query: TypeAlias = (
+    ListLinks | DescribeLink | DescribeLinkConfigs | ListMirrors | DescribeMirror | ForecastMirrors
+    | DescribeDrift | DescribeLineage | ListHoles | ListDecisions | ListOperations
+    | ListRetentionHolds | ListDestinations | DescribeReplicas | DescribeRegion
 )  # fmt: skip
+Change: TypeAlias = (
+    CreateLink | DeleteLink | AlterLinkConfigs | SetLinkSecret | CreateMirror | ChangeMirrors
+    | RestoreMirrors | UnfenceTopics | DropRetentionHolds | ForgetDestination | RecordDiscardedOrphans
+)  # fmt: skip
+Command: TypeAlias = Query | Change
 
 # The newest metadata of any broker has all that these ask, or what they ask is of the broker itself.
 ANSWERED_BY_ANY: Final = (

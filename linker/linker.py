@@ -6,10 +6,8 @@ their records in the metadata log say.
 
 from typing import Final, assert_never
 
-from brokers.config.endpoints import Address
 from brokers.events import TimeReached
 from brokers.ids import Instant, Offset, Ticket, TopicPartition
-from brokers.metadata.image.image import ADMIN_LISTENER
 from brokers.ports import Rng
 from brokers.region import (
     AnswerMirrors,
@@ -32,9 +30,6 @@ from brokers.region import (
     RetentionDue,
 )
 from linker.administration.administration import Administration
-from linker.administration.operation_log import recorded
-from linker.answers import Answer
-from linker.commands import ANSWERED_BY_ANY
 from linker.config import LinkConfig, parse
 from linker.control.chained_lag import ChainedLag
 from linker.control.cluster_link import ClusterLink
@@ -55,7 +50,6 @@ from linker.events import (
     AdminAsked,
     ChunkSent,
     CloseStream,
-    Elsewhere,
     FrameArrived,
     LinkerEffect,
     LinkerEvent,
@@ -180,7 +174,12 @@ class Linker:
     def _new_source_stream(self, stream: Stream) -> SourceStream:
         made_with = (self._fencing, self._reversals, self.holds, self.destinations)
         origin_lag = ChainedLag(self._region, self.links)
-        return SourceStream(self._region, stream, self._send_budget, *made_with, origin_lag)
+        also = (origin_lag, self._on_stream_failed)
+        return SourceStream(self._region, stream, self._send_budget, *made_with, *also)
+
+    def _on_stream_failed(self, stream: Stream, because: str, now: Instant) -> Effects:
+        """Of a stream that this end has closed, nothing else tells its link."""
+        return self._on_stream(StreamLost(stream, LinkError.UNKNOWN, because), now)
 
     def _known_link(self, name: str) -> Known | None:
         return Known(link.record, link.config) if (link := self.links.get(name)) else None
@@ -270,23 +269,7 @@ class Linker:
         if not self._ready:
             refusal = LinkRefusal("NOT_CONTROLLER", "the node is still starting", hint="ask again")
             return [AdminAnswered(event.ticket, refusal)]
-        if not isinstance(event.command, ANSWERED_BY_ANY) and not self._region.is_coordinator:
-            return [AdminAnswered(event.ticket, self._elsewhere())]
-
-        def answered(answer: Answer | LinkRefusal, at: Instant) -> Effects:
-            return [AdminAnswered(event.ticket, answer)]
-
-        respond = recorded(self._region, event.command, event.asked_by, answered)
-        return self._administration.ask(event.command, respond, now)
-
-    def _elsewhere(self) -> Elsewhere | LinkRefusal:
-        """Where the link coordinator takes commands."""
-        coordinator = self._region.coordinator
-        at = coordinator.endpoint(ADMIN_LISTENER) if coordinator is not None else None
-        if at is not None:
-            return Elsewhere(str(Address(at.host, at.port)))
-        because = "no broker of this region coordinates links now"
-        return LinkRefusal("COORDINATOR_NOT_AVAILABLE", because, hint="ask again")
+        return self._administration.answer(event, now)
 
     def _on_stream(self, event: StreamEvent, now: Instant) -> Effects:
         for source_link in self.source_links.values():

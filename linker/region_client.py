@@ -103,6 +103,11 @@ class RegionClient:
         self._together.raise_leader_epochs(command, then)
         return []
 
+    def forget(self, ticket: Ticket) -> None:
+        """Nobody waits for this answer any more, or the question was never sent."""
+        self._waiting.pop(ticket, None)
+
     def answered(self, answer: Any, now: Instant) -> Effects:
         """Call the callback of the request that this answers."""
-        return self._waiting.pop(answer.ticket)(answer, now)
+        then = self._waiting.pop(answer.ticket, None)
+        return then(answer, now) if then is not None else []

@@ -4,14 +4,14 @@ Kafka answers every exception of a request with UNKNOWN_SERVER_ERROR and goes on
 and raises in the middle of it, ends the node (SECURITY.md). One that only reads leaves everything as it was.
 """
 
-import traceback
 from collections.abc import Mapping
 from typing import Final
 
 from brokers.api.ports import Handle
-from brokers.effects import Changed, Effect, Hangup
+from brokers.effects import Effect, Hangup
 from brokers.events import Request
 from brokers.ids import Instant
+from brokers.internal_errors import brief, raised
 from brokers.wire.messages.api_keys import ApiKey
 
 # METADATA and FIND_COORDINATOR may ask the controller for topics, which is the last thing that they do.
@@ -48,8 +48,7 @@ def _contained(key: ApiKey, handle: Handle) -> Handle:
         try:
             return handle(request, now)
         except Exception as error:
-            told = "".join(traceback.format_exception(error))
-            because = f"{key.name} raised {error!r}"
-            return [Changed("request", "failed", told), Hangup(request.ticket, because)]
+            because = f"{key.name} raised {brief(error)}"
+            return [raised("request", error), Hangup(request.ticket, because)]
 
     return handled

@@ -1,6 +1,6 @@
 """What operators ask of links, and the answers.
 
-- `administration`: routes each command
+- `administration`: routes each command; `reading`: those that change nothing
 - `link_administration`, `mirror_administration`: links, mirror topics; `registry`: finds them by name
 - `mirror_changes`: pause, resume, promote, failover, reversals and cancel of mirror topics
 - `restore_administration`: truncate-and-restore, with `each_topic`

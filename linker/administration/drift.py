@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from brokers.ids import Instant
 from brokers.metadata.commands.config_commands import ResourceType
 from linker.administration.known_names import require_all_written
-from linker.administration.registry import Registry, Respond, find_link
+from linker.administration.registry import Registry, find_link
 from linker.administration.status import shown_state
 from linker.answers import ConfigDrift, Drift, SyncClass
 from linker.commands import DescribeDrift
@@ -14,15 +13,13 @@ from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
 from linker.frames import TopicState
 from linker.records.mirror_state import LIVE, MirrorState
-from linker.region_client import Effects, RegionClient
+from linker.region_client import RegionClient
 
 PARTITIONS = "partitions"
 _OWN = "each region has its own"
 
 
-def describe_drift(
-    region: RegionClient, registry: Registry, command: DescribeDrift, respond: Respond, now: Instant
-) -> Effects:
+def describe_drift(region: RegionClient, registry: Registry, command: DescribeDrift) -> Drift:
     """Of the live mirror topics of a link, as far as their sources have said what they have. Raises LinkRefusal for
     one that is named and is not."""
     link = find_link(registry, command.link)
@@ -39,7 +36,7 @@ def describe_drift(
         if mirror.source_state is not None
         for difference in _of(region, link, mirror, mirror.source_state)
     )
-    return respond(Drift(tuple(found), unknown), now)
+    return Drift(tuple(found), unknown)
 
 
 def _of(

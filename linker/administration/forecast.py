@@ -8,6 +8,7 @@ from brokers.ids import Instant, Offset, TopicPartition
 from brokers.region import DescribeGroups, GroupsDescribed, MirrorPartitionStatus
 from linker.administration.known_names import require_all_written
 from linker.administration.registry import (
+    Look,
     Registry,
     Respond,
     find_link,
@@ -17,6 +18,7 @@ from linker.administration.registry import (
 from linker.administration.status import shown_state
 from linker.answers import Forecast, GroupForecast, PartitionForecast, TopicForecast
 from linker.commands import ForecastMirrors
+from linker.containment import Containment
 from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
 from linker.records.mirror_state import LIVE
@@ -30,8 +32,8 @@ def forecast(
     registry: Registry,
     command: ForecastMirrors,
     respond: Respond,
-    now: Instant,
-) -> Effects:
+    contained: Containment,
+) -> Look:
     """Of live mirror topics. Raises LinkRefusal for one that is named and is not."""
     links = [find_link(registry, command.link)] if command.link else sorted_links(registry)
     found = [
@@ -48,9 +50,9 @@ def forecast(
 
     def collected(at: Instant) -> Effects:
         ask = partial(DescribeGroups, groups=_groups_of(found))
-        return [region.ask(ask, described)]
+        return [region.ask(ask, contained.then(described))]
 
-    return when_collected(links, collected, now)
+    return Look(collected, partial(when_collected, links))
 
 
 def _groups_of(found: Found) -> tuple[str, ...]:

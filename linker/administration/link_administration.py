@@ -15,6 +15,7 @@ from linker import config
 from linker.administration import status
 from linker.administration.registry import (
     AnyLink,
+    Look,
     Registry,
     Respond,
     find_any_link,
@@ -54,16 +55,16 @@ class LinkAdministration:
         links: dict[str, AnyLink] = {**self._registry.source_links, **self._registry.links}
         return Links(tuple(self._shown(links[name]) for name in sorted(links)))
 
-    def describe(self, name: str, respond: Respond, now: Instant) -> Effects:
-        """The lag of its mirrors as their leaders know it, too."""
+    def describe(self, name: str, respond: Respond) -> Look:
+        """The lag of its mirrors as their leaders know it, too. Raises LinkRefusal where there is no such link."""
         link = find_any_link(self._registry, name)
         if not isinstance(link, ClusterLink):
-            return respond(self._described(link, now), now)
+            return Look(lambda now: respond(self._described(link, now), now))
 
         def collected(at: Instant) -> Effects:
             return respond(replace(self._described(link, at), lag=status.link_lag(link, at)), at)
 
-        return when_collected([link], collected, now)
+        return Look(collected, partial(when_collected, [link]))
 
     def _described(self, link: AnyLink, now: Instant) -> LinkDescription:
         """Where this region is the source, too: whether its writes wait for the destination."""

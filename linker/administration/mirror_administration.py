@@ -16,6 +16,7 @@ from brokers.metadata.commands.mirror_commands import read_only_because, superse
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic, TopicOutcome
 from linker.administration import status
 from linker.administration.registry import (
+    Look,
     Registry,
     Respond,
     find_link,
@@ -48,13 +49,14 @@ class MirrorAdministration:
         self._region = region
         self._registry = registry
 
-    def describe(self, topic: str, respond: Respond, now: Instant) -> Effects:
+    def describe(self, topic: str, respond: Respond) -> Look:
+        """Raises LinkRefusal where there is no such mirror."""
         for link in sorted_links(self._registry):
             if topic in link.mirrors:
-                return link.reports.collect(
-                    (topic,), partial(self._describe, link, topic, respond), now
-                )
-        return respond(self._of_deleted_link(topic), now)
+                gather = partial(link.reports.collect, (topic,))
+                return Look(partial(self._describe, link, topic, respond), gather)
+        found = self._of_deleted_link(topic)
+        return Look(lambda now: respond(found, now))
 
     def _describe(self, link: ClusterLink, topic: str, respond: Respond, now: Instant) -> Effects:
         mirror = link.mirrors.get(topic)
@@ -86,7 +88,8 @@ class MirrorAdministration:
             record=record, shown=record.state, reason=record.reason, lags=(), holes=()
         )
 
-    def answer_list(self, command: ListMirrors, respond: Respond, now: Instant) -> Effects:
+    def answer_list(self, command: ListMirrors, respond: Respond) -> Look:
+        """Raises LinkRefusal for a state or a link that there is not."""
         if command.state and command.state.upper() not in MirrorState.__members__:
             raise LinkRefusal(
                 "INVALID_REQUEST",
@@ -98,7 +101,10 @@ class MirrorAdministration:
             if command.link
             else sorted_links(self._registry)
         )
-        return when_collected(links, lambda at: respond(self._listing(links, command, at), at), now)
+        return Look(
+            lambda at: respond(self._listing(links, command, at), at),
+            partial(when_collected, links),
+        )
 
     def _listing(self, links: Sequence[ClusterLink], command: ListMirrors, now: Instant) -> Mirrors:
         found = [

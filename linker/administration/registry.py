@@ -1,11 +1,13 @@
 """Finds the links and mirrors that an operator names, and builds the answers that several commands share."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol, TypeAlias
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
+from brokers.timers import Act
 from linker.answers import Answer, TopicResult, Topics
 from linker.config import LinkConfig
 from linker.control.cluster_link import ClusterLink
@@ -28,6 +30,18 @@ from linker.region_client import Effects
 Respond: TypeAlias = Callable[[Answer | LinkRefusal, Instant], Effects]
 Found: TypeAlias = Callable[[str | LinkRefusal, Instant], Effects]
 Change: TypeAlias = Callable[[Answered, Instant], Effects]
+
+
+def at_once(then: Act, now: Instant) -> Effects:
+    return then(now)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """`then` answers a command that changes nothing, once `gather` has what it needs from other brokers."""
+
+    then: Act
+    gather: Callable[[Act, Instant], Effects] = at_once
 
 
 class Registry(Protocol):
@@ -205,9 +219,7 @@ def undecided(refusal: Refusal, what: str) -> LinkRefusal:
     return LinkRefusal(refusal.error.name, f"{what}: {refusal.because}")
 
 
-def when_collected(
-    links: Sequence[ClusterLink], then: Callable[[Instant], Effects], now: Instant
-) -> Effects:
+def when_collected(links: Sequence[ClusterLink], then: Act, now: Instant) -> Effects:
     """`then` runs when the brokers have said what they know of all mirrors of these links."""
     missing = len(links)
 

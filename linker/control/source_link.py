@@ -94,7 +94,7 @@ class DestinationConnection(LinkConnection):
         self.source_stream = self._make_stream(self.stream)
         effects = self.source_stream.on_frame(frame, now)
         if self.source_stream.closed:
-            return effects + self.on_lost(LinkError.UNKNOWN, "the destination was refused", now)
+            return effects + self.on_lost(LinkError.UNKNOWN, self.source_stream.because, now)
         return effects + self._opening_host.on_open(self, hello, now)
 
     def on_frame(self, frame: Frame, now: Instant) -> Effects:
@@ -102,7 +102,7 @@ class DestinationConnection(LinkConnection):
         assert self.source_stream is not None
         effects = self.source_stream.on_frame(frame, now)
         if self.source_stream.closed:
-            effects += self.on_lost(LinkError.UNKNOWN, "the destination was refused", now)
+            effects += self.on_lost(LinkError.UNKNOWN, self.source_stream.because, now)
         return effects
 
     def _watch(self, now: Instant) -> None:

@@ -10,6 +10,7 @@ from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.image.image import LINK_LISTENER, Image, TopicImage
 from brokers.region import RegionView
 from linker.config_values import CLEANUP_POLICY
+from linker.containment import NOTHING_CONTAINED, Containment
 from linker.control.older_destinations import shown
 from linker.data.credit import StreamSender
 from linker.filters import Filter, admits
@@ -206,7 +207,14 @@ class TopicPublisher:
 class GroupPublisher:
     """Sends the offsets that groups which the filters admit have committed for watched topics."""
 
-    def __init__(self, region: RegionClient, sender: StreamSender, topics: TopicPublisher) -> None:
+    def __init__(
+        self,
+        region: RegionClient,
+        sender: StreamSender,
+        topics: TopicPublisher,
+        contained: Containment = NOTHING_CONTAINED,
+    ) -> None:
+        self._contained = contained
         self._region = region
         self._sender = sender
         self._topics = topics
@@ -256,7 +264,8 @@ class GroupPublisher:
         }
         self._gather(group, told)
         if self._gathered and self._timer is None:
-            self._timer = self._region.timers.set(now + GATHER_MS, lambda _: self.flush())
+            flush = self._contained.later(lambda _: self.flush())
+            self._timer = self._region.timers.set(now + GATHER_MS, flush)
         return []
 
     def _gather_activity(self, group: str) -> None:

@@ -1,13 +1,19 @@
 """One stream that another region's link opened to this one: the handshake, then data, topics and groups.
 
 GREETING --Hello--> OPEN        or Refused and closed, if the other end is not the expected region
+
+What touches nothing but this stream is `_contained`: if it raises, the stream is closed and the node goes on. What
+fencing, reversals, retention holds, destinations and watch quotas have is of other streams, too, and is not.
 """
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Final, TypeAlias
 
 from brokers.ids import Instant
+from brokers.internal_errors import brief, raised
 from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced
+from linker.containment import Containment
 from linker.control.older_destinations import COMPACTED, compacted_partitions, refusal
 from linker.control.source_destinations import SourceDestinations
 from linker.control.source_fencing import SourceFencing
@@ -53,6 +59,9 @@ from linker.sliced_work import Job, SlicedWork, Step
 from linker.watch_quotas import WatchShare, filters_size, names_size
 
 BEACON_MS: Final = 500  # at least this often a destination learns that nothing else has changed
+# Of a stream that this end has closed because of an error of its own: no StreamLost follows.
+RegionChange: TypeAlias = PartitionAdvanced | ImageChanged | GroupOffsetsChanged
+WhenFailed: TypeAlias = Callable[[Stream, str, Instant], Effects]
 
 
 class SourceStream:
@@ -68,8 +77,12 @@ class SourceStream:
         holds: SourceHolds,
         destinations: SourceDestinations,
         origin_lag: OriginLag,
+        when_failed: WhenFailed,
     ) -> None:
         self._origin_lag = origin_lag
+        self._when_failed = when_failed
+        self._contained = Containment(self._on_error)
+        self.because = "the destination was refused"  # once it is closed by this end
         self._region = region
         self._holds = holds
         self._destinations = destinations
@@ -82,7 +95,7 @@ class SourceStream:
         self._sender = StreamSender(stream)
         self._work = SlicedWork(region)
         self._topics = TopicPublisher(region, self._sender)
-        self._groups = GroupPublisher(region, self._sender, self._topics)
+        self._groups = GroupPublisher(region, self._sender, self._topics, self._contained)
         self._source: SourceReplicator | None = None  # from the handshake on
         self._drained: DrainedBeacons | None = None  # the same
         self._timer: int | None = None
@@ -107,42 +120,23 @@ class SourceStream:
         return self._sender.stream is None
 
     def on_frame(self, frame: Frame, now: Instant) -> Effects:
+        if self.closed:
+            return []
         if self._source is None:
-            return self._greet(frame, now)
+            return self._contained.do(partial(self._greet, frame), now)
         match frame:
             case Subscribe():
-                if self.version < COMPACTED_FROM and (because := refusal(self._region.view, frame)):
-                    declined = Declined(frame.subscription, MirrorError.NOT_SET, because)
-                    return [*self._sender.send(declined)]
-                if because := self._no_room(frame):
-                    return self._sender.send(
-                        Declined(frame.subscription, MirrorError.NOT_SET, because)
-                    )
-                self._holds.subscribed(self._holder, frame.partition, frame.offset, self._stream)
-                return self._source.subscribe(frame, now)
+                return self._subscribe(self._source, frame, now)
+            case WatchTopics() | RewatchTopics() | WatchGroups():
+                because = self._too_much(frame)
+                if because:
+                    return self._refuse(Refused(LinkError.UNKNOWN.value, because))
             case HoldRetention():
                 return self._holds.asked(frame, self._holder, self._sender, now)
             case MirrorPositions(positions):
                 for partition, offset in self._source.located(positions):
                     self._holds.told(self._holder, partition, offset, self._stream)
                 return []
-            case Unsubscribe(subscription):
-                self._source.unsubscribe(subscription)
-                return []
-            case Credit(granted_bytes):
-                return self._source.credit(granted_bytes, now)
-            case WatchTopics() | RewatchTopics() | WatchGroups() if because := self._too_much(
-                frame
-            ):
-                return self._refuse(Refused(LinkError.UNKNOWN.value, because))
-            case WatchTopics(topics, filters):
-                watching = self._work.add(self._topics.watch(topics, filters), now)
-                return [*watching, *self._work.add(self._groups.topics_watched(), now)]
-            case RewatchTopics(added, removed):
-                watching = self._work.add(self._topics.rewatch(added, removed), now)
-                return [*watching, *self._work.add(self._groups.topics_watched(), now)]
-            case WatchGroups(filters):
-                return self._work.add(self._groups.watch(filters), now)
             case Superseded():
                 return self._fencing.superseded(frame, self._destination, now)
             case MirroredTopics():
@@ -152,12 +146,62 @@ class SourceStream:
                 return self._reversals.reverse(frame, *by, self._sender, now)
             case WithdrawReversals():
                 return self._reversals.withdraw(frame, self._destination, now)
+        return self._contained.do(partial(self._on_own_frame, self._source, frame), now)
+
+    def _on_own_frame(self, source: SourceReplicator, frame: Frame, now: Instant) -> Effects:
+        """One that touches nothing but this stream."""
+        match frame:
+            case Unsubscribe(subscription):
+                source.unsubscribe(subscription)
+                return []
+            case Credit(granted_bytes):
+                return source.credit(granted_bytes, now)
+            case WatchTopics(topics, filters):
+                watching = self._add(self._topics.watch(topics, filters), now)
+                return [*watching, *self._add(self._groups.topics_watched(), now)]
+            case RewatchTopics(added, removed):
+                watching = self._add(self._topics.rewatch(added, removed), now)
+                return [*watching, *self._add(self._groups.topics_watched(), now)]
+            case WatchGroups(filters):
+                return self._add(self._groups.watch(filters), now)
             case AskBeacon(nonce, topic, metadata_offset):
                 assert self._drained is not None
                 nonces = self._drained.ask(nonce, topic, metadata_offset) if topic else [nonce]
                 return self._answer_beacons(nonces, now)
             case _:
                 return self._refuse(Refused("UNKNOWN", f"a source takes no {type(frame).__name__}"))
+
+    def _subscribe(self, source: SourceReplicator, frame: Subscribe, now: Instant) -> Effects:
+        refused = self._contained.do(partial(self._decline, frame), now)
+        if refused:
+            return refused
+        self._holds.subscribed(self._holder, frame.partition, frame.offset, self._stream)
+        return self._contained.do(partial(source.subscribe, frame), now)
+
+    def _decline(self, frame: Subscribe, now: Instant) -> Effects:
+        """Nothing where it can be served."""
+        is_older = self.version < COMPACTED_FROM
+        because = refusal(self._region.view, frame) if is_older else ""
+        because = because or self._no_room(frame)
+        if not because:
+            return []
+        return self._sender.send(Declined(frame.subscription, MirrorError.NOT_SET, because))
+
+    # --- errors of this end ---
+
+    def _add(self, job: Job, now: Instant) -> Effects:
+        return self._work.add(self._contained.job(job, lambda: self._work.now), now)
+
+    def _on_error(self, error: Exception, now: Instant) -> Effects:
+        """Ends this stream. To close it is safe at any time, and may be done twice."""
+        stream, self.because = self._stream, f"an internal error of the source: {brief(error)}"
+        effects: Effects = [raised(f"stream of link {self._link_name}", error)]
+        if not self.closed:
+            effects.append(CloseStream(stream))
+            # Later, as whoever is called now has not returned yet.
+            self._region.timers.set(now, partial(self._when_failed, stream, self.because))
+        self.lost()
+        return effects
 
     # --- what the stream may have this node follow ---
 
@@ -197,7 +241,13 @@ class SourceStream:
         self._destination, self._link_name = frame.cluster_id, frame.link_name
         sizes = sizes_for(frame, answer.version, self._stream)
         self._source = SourceReplicator(
-            self._region, self._sender, sizes, self._budget, frame.pace, self._origin_lag
+            self._region,
+            self._sender,
+            sizes,
+            self._budget,
+            frame.pace,
+            self._origin_lag,
+            self._contained,
         )
         self._groups.tells_deletions = answer.version >= DELETES_OFFSETS_FROM
         self._groups.tells_activity = answer.version >= TELLS_ACTIVITY_FROM
@@ -220,16 +270,15 @@ class SourceStream:
         return effects
 
     def _arm(self, now: Instant) -> None:
-        self._timer = self._region.timers.set(now + BEACON_MS, self._on_beacon_due)
+        due = self._contained.later(self._on_beacon_due)
+        self._timer = self._region.timers.set(now + BEACON_MS, due)
 
     def _on_beacon_due(self, now: Instant) -> Effects:
         self._arm(now)
         return self._source.beacon(now) if self._source is not None else []
 
     def _answer_beacons(self, nonces: Iterable[int], now: Instant) -> Effects:
-        return [
-            effect for nonce in nonces for effect in self._work.add(self._answer_beacon(nonce), now)
-        ]
+        return [effect for nonce in nonces for effect in self._add(self._answer_beacon(nonce), now)]
 
     def _answer_beacon(self, nonce: int) -> Job:
         """Whoever asks wants to know that everything before has been sent."""
@@ -238,30 +287,37 @@ class SourceStream:
             yield Step(1, [*self._groups.flush(), *beacon])
 
     def on_chunk_sent(self, now: Instant) -> Effects:
-        return self._source.chunk_sent(now) if self._source is not None else []
-
-    def on_region(
-        self, effect: PartitionAdvanced | ImageChanged | GroupOffsetsChanged, now: Instant
-    ) -> Effects:
-        """Something changed in this region."""
-        if self._source is None or self._drained is None:
+        if self._source is None or self.closed:
             return []
+        return self._contained.do(self._source.chunk_sent, now)
+
+    def on_region(self, effect: RegionChange, now: Instant) -> Effects:
+        """Something changed in this region."""
+        if self._source is None or self._drained is None or self.closed:
+            return []
+        return self._contained.do(
+            partial(self._on_region, self._source, self._drained, effect), now
+        )
+
+    def _on_region(
+        self, source: SourceReplicator, drained: DrainedBeacons, effect: RegionChange, now: Instant
+    ) -> Effects:
         match effect:
             case PartitionAdvanced(partition):
-                effects = self._source.advanced(partition, now)
-                return effects + self._answer_beacons(self._drained.advanced(partition), now)
+                effects = source.advanced(partition, now)
+                return effects + self._answer_beacons(drained.advanced(partition), now)
             case GroupOffsetsChanged(group, offsets):
                 return self._groups.committed(group, offsets, now)
             case ImageChanged(delta):
                 if self._region.has_several_brokers and not self._is_versed:
                     return self._refuse(Refused(LinkError.UNKNOWN.value, ONE_BROKER))
                 effects = self._send_brokers() if delta.brokers_changed else []
-                effects += self._source.led(delta.partitions_changed)
+                effects += source.led(delta.partitions_changed)
                 if self.version < COMPACTED_FROM:
                     topics_of = (*delta.topics_created, *delta.topic_configs_changed)
                     compacted = compacted_partitions(self._region.view, topics_of)
-                    effects += self._source.led(compacted, COMPACTED)
-                effects += self._answer_beacons(self._drained.due(), now)
+                    effects += source.led(compacted, COMPACTED)
+                effects += self._answer_beacons(drained.due(), now)
                 topics = (
                     *delta.topics_deleted,
                     *delta.topics_created,
@@ -269,8 +325,8 @@ class SourceStream:
                     *delta.topic_configs_changed,
                     *(name for kind, name in delta.documents_changed if kind == MIRROR_KIND),
                 )
-                effects += self._work.add(self._topics.changed(dict.fromkeys(topics)), now)
-                return effects + self._work.add(self._groups.topics_watched(), now)
+                effects += self._add(self._topics.changed(dict.fromkeys(topics)), now)
+                return effects + self._add(self._groups.topics_watched(), now)
 
     def lost(self) -> None:
         """The stream was lost or closed; nothing is sent on it any more."""

@@ -4,7 +4,7 @@
 - `mirror_link`: what a replicator uses of its link
 - `source_watch`: how a partition stands at its source while it is not copied
 - `source_replicator`: the sending side; `subscription`: one partition of it; `fair_queue`: whose turn it is;
-  `chunk_sizes`: how long chunks are
+  `chunk_sizes`: how long chunks are; `read_ahead`: how far it reads ahead of the network
 - `handshake`: the checks of both sides before anything else
 - `destination_stream`: subscriptions, credit, beacons and the source's clock on one stream
 - `drained_beacons`: beacons that wait until a read-only topic is committed to its end

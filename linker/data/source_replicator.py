@@ -5,16 +5,14 @@
     HighWatermarkRead -> Chunk                  split where a segment begins, so that the mirror rolls there too
     no chunk to send -> Beacon              offset bounds that changed, at once; an empty one every 500 ms
 
-Always: a chunk continues its subscription exactly; the bytes sent exceed the credit by one chunk at most.
+Always: a chunk continues its subscription exactly.
 """
 
-from collections import deque
-from collections.abc import Iterable, Iterator, KeysView
+from collections.abc import Callable, Iterable, Iterator, KeysView
 from functools import partial
-from typing import Final
 
 from brokers.errors import KafkaError
-from brokers.ids import Instant, Offset, TopicPartition
+from brokers.ids import Instant, Offset, Ticket, TopicPartition
 from brokers.records.batch import parse_header
 from brokers.region import (
     FindOffset,
@@ -22,11 +20,14 @@ from brokers.region import (
     OffsetFound,
     PartitionState,
     ReadToHighWatermark,
+    RegionEvent,
 )
+from linker.containment import NOTHING_CONTAINED, Containment
 from linker.data import lineage
 from linker.data.chunk_sizes import ChunkSizes
 from linker.data.credit import SendBudget, StreamSender
 from linker.data.fair_queue import FairQueue
+from linker.data.read_ahead import ReadAhead
 from linker.data.subscription import (
     OriginLag,
     Subscription,
@@ -37,11 +38,9 @@ from linker.data.subscription import (
     subscription_of,
 )
 from linker.errors import MirrorError
-from linker.frames import AT_ONCE, CHUNK_BYTES_MIN, Agreed, Beacon, Chunk, Declined, Pace, Subscribe
+from linker.frames import AT_ONCE, Agreed, Beacon, Chunk, Declined, Pace, Subscribe
 from linker.offset_bounds import AT_ORIGIN, OffsetBounds
-from linker.region_client import Effects, RegionClient
-
-CHUNKS_AHEAD: Final = 4  # chunks that are being read or wait for the network, per stream
+from linker.region_client import Effects, RegionClient, Then
 
 
 class SourceReplicator:
@@ -55,24 +54,23 @@ class SourceReplicator:
         budget: SendBudget,
         pace: Pace = AT_ONCE,
         origin_lag: OriginLag = lambda partition, now: AT_ORIGIN,
+        contained: Containment = NOTHING_CONTAINED,
     ) -> None:
         """`origin_lag`: how far a topic of this region is behind the one in which its records begin."""
         self._region = region
         self._sender = sender
-        self._sizes, self._chunk_bytes = sizes, sizes.wanted
-        self._budget = budget
+        self._sizes = sizes
+        self._reads = ReadAhead(budget, sizes.wanted)
+        self._asked: set[Ticket] = set()  # of the region, and not answered yet
+        self._contained = contained
         self._pace = pace
         self._origin_lag = origin_lag
-        self._unsent: deque[int] = deque()  # the sizes of chunks that wait for the network
         self._subscriptions: dict[int, Subscription] = {}
         self._numbers: dict[TopicPartition, int] = {}
         self._ready = FairQueue()  # whose next chunk can be read
         self._stale: dict[int, None] = {}  # whose offset bounds may differ from `sent_bounds`
         self._watched: dict[int, None] = {}  # of those, what is watched: each beacon has them
         self._chained: dict[int, None] = {}  # those of mirrors
-        self._ahead = 0
-        self._granted_bytes = 0
-        self._sent_bytes = self._reserved_bytes = 0
 
     def subscribe(self, frame: Subscribe, now: Instant) -> Effects:
         """A later subscription of a partition replaces the earlier one."""
@@ -110,7 +108,20 @@ class SourceReplicator:
             return self._pump(now)
 
         find = partial(FindOffset, partition=frame.partition, timestamp=frame.from_timestamp)
-        return [self._region.ask(find, found)]
+        return self._ask(find, found)
+
+    def _ask(self, question: Callable[[Ticket], RegionEvent], then: Then) -> Effects:
+        """`then` is called with the answer, unless the stream ends before."""
+
+        def asked(ticket: Ticket) -> RegionEvent:
+            self._asked.add(ticket)
+            return question(ticket)
+
+        def answered(answer: OffsetFound | HighWatermarkRead, now: Instant) -> Effects:
+            self._asked.discard(answer.ticket)
+            return then(answer, now)
+
+        return [self._region.ask(asked, self._contained.then(answered))]
 
     def _add(self, frame: Subscribe, state: PartitionState, position: Offset) -> Subscription:
         topic = self._region.view.image.topics_by_name[frame.partition.topic]
@@ -190,20 +201,21 @@ class SourceReplicator:
             numbers.pop(number, None)
 
     def credit(self, granted_bytes: int, now: Instant) -> Effects:
-        self._granted_bytes = max(self._granted_bytes, granted_bytes)
+        self._reads.grant(granted_bytes)
         return self._pump(now)
 
     def chunk_sent(self, now: Instant) -> Effects:
-        self._ahead -= 1
-        self._budget.give_back(self._unsent.popleft())
+        self._reads.chunk_sent()
         return self._pump(now)
 
     def close(self) -> None:
-        """The stream has ended."""
+        """The stream has ended. Questions may have been lost with it: they are not answered."""
         self._subscriptions.clear()
         self._ready.clear()
-        self._budget.give_back(sum(self._unsent))
-        self._unsent.clear()
+        self._reads.close()
+        for ticket in self._asked:
+            self._region.forget(ticket)
+        self._asked.clear()
 
     def advanced(self, partition: TopicPartition, now: Instant) -> Effects:
         """The partition's log moved: send what is new, or its offset bounds if there is nothing to send."""
@@ -274,12 +286,7 @@ class SourceReplicator:
     def _pump(self, now: Instant) -> Effects:
         """Read for the partitions that are ready, in turn, while credit and the network allow."""
         effects: Effects = []
-        while (
-            self._ready
-            and self._ahead < CHUNKS_AHEAD
-            and (self._ahead == 0 or self._budget.has_room(self._chunk_bytes))
-            and self._sent_bytes + self._reserved_bytes < self._granted_bytes
-        ):
+        while self._ready and self._reads.may_read:
             effects += self._take_turn(self._subscriptions[self._ready.pop()], now)
         return effects
 
@@ -292,25 +299,17 @@ class SourceReplicator:
             outrun = offset > subscription.position or not subscription.agreed
             return self._agree(subscription, offset, state, now) if outrun else []
         subscription.reading = True
-        has_room = self._budget.has_room(self._chunk_bytes)
-        size = self._chunk_bytes if has_room else CHUNK_BYTES_MIN
-        self._ahead += 1
-        self._reserved_bytes += size
-        self._budget.take(size)
-        return [
-            self._region.ask(
-                lambda ticket: ReadToHighWatermark(ticket, subscription.partition, offset, size),
-                partial(self._on_read, subscription, size),
-            )
-        ]
+        size = self._reads.begin_read()
+        return self._ask(
+            lambda ticket: ReadToHighWatermark(ticket, subscription.partition, offset, size),
+            partial(self._on_read, subscription, size),
+        )
 
     def _on_read(
         self, subscription: Subscription, size: int, read: HighWatermarkRead, now: Instant
     ) -> Effects:
         subscription.reading = False
-        self._ahead -= 1
-        self._reserved_bytes -= size
-        self._budget.give_back(size)
+        self._reads.end_read(size)
         is_wanted = subscription.number in self._subscriptions
         effects = self._offer(subscription, read, now) if is_wanted else []
         return effects + self._pump(now)
@@ -350,7 +349,8 @@ class SourceReplicator:
         is_all, before = read.next_offset >= state.high_watermark, subscription.waits_until
         until = subscription.waits(len(read.data), self._pace, now, is_all=is_all)
         if until is not None and before is None:
-            self._region.timers.set(until, partial(self._resume, subscription))
+            resume = self._contained.later(partial(self._resume, subscription))
+            self._region.timers.set(until, resume)
         return until is not None
 
     def _resume(self, subscription: Subscription, now: Instant) -> Effects:
@@ -371,11 +371,7 @@ class SourceReplicator:
         for piece in pieces(
             read.data, subscription.position, read.next_offset, state.segment_bases
         ):
-            size = len(piece.data)
-            self._ahead += 1
-            self._sent_bytes += size
-            self._unsent.append(size)
-            self._budget.take(size)
+            self._reads.put(len(piece.data))
             subscription.sent(piece)
             subscription.sent_bounds = bounds_of(state, subscription, self._origin_lag, now)
             effects += self._sender.send(

@@ -5,6 +5,7 @@ protobuf objects.
 """
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -14,6 +15,7 @@ import grpc
 import grpc.aio
 
 from brokers.ids import Buffer
+from brokers.internal_errors import brief
 from linker.errors import LinkError
 from linker.events import (
     ChunkSent,
@@ -32,6 +34,7 @@ from linker.shell.options import ENVELOPE_BYTES, REQUEST_BYTES_MAX
 from linker.wire import frames, parts
 from linker.wire.limits import FrameError
 
+logger = logging.getLogger(__name__)
 Feed = Callable[[Any], None]
 Write = Callable[[bytes], Awaitable[None]]
 
@@ -265,7 +268,11 @@ class Streams:
     def _send(self, effect: Send) -> None:
         wire = self._wires.get(effect.stream)
         if wire is not None and not wire.closing:
-            wire.send(effect.frame)
+            try:
+                wire.send(effect.frame)
+            except Exception as error:  # for the core it is a stream that was lost
+                logger.exception("a frame of stream %d cannot be encoded", effect.stream)
+                wire.fail(f"{type(effect.frame).__name__} cannot be encoded: {brief(error)}")
             if self._queued.total > self._queued_bytes_max:
                 self._drop_longest()
 

@@ -5,4 +5,5 @@
 - `background`: what else a process does with its files
 - `requests`: what a client asks, as its bytes arrive, and the answers, as it reads them
 - `exchange`: questions between nodes, each of which is answered once
+- `planted_faults`: what raises where nobody meant it to
 """

@@ -24,6 +24,7 @@ ERRORS: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": ErrorData, "description": "What is asked is wrong, or not possible now"},
     404: {"model": ErrorData, "description": "There is no such cluster, link, setting or topic"},
     409: {"model": ErrorData, "description": "What there is already contradicts it"},
+    500: {"model": ErrorData, "description": "An internal error, which the node's log has"},
     503: {"model": ErrorData, "description": "Who could answer is not reached; ask again"},
 }
 

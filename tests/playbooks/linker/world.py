@@ -38,6 +38,7 @@ from linker.events import (
 from linker.frames import CHUNK_BYTES_MAX, Chunk
 from linker.linker import Linker
 from tests.kernel.background import work_off
+from tests.kernel.planted_faults import FaultyView
 from tests.kernel.process import Process
 from tests.kernel.timeline import Alarm, Schedule
 from tests.sim.files import SimFiles
@@ -73,8 +74,9 @@ class Host:
         rng = random.Random(f"{self.world.seed} {self.name}")
         self.storage = Storage(self.files, index_interval_bytes=4096)
         broker = self.broker = Broker(config, self.cluster_id, rng)
+        self.faults = FaultyView(broker.view)
         self.linker = Linker(
-            broker.view,
+            self.faults,
             rng,
             config.mirror_hole_retention_ms,
             config.link_queued_max_bytes,
@@ -138,11 +140,21 @@ class Host:
 
     # --- what people ask ---
 
+    def ask_with(self, fault: str, command: Command) -> Any:
+        """The answer to an operator, where what this host needs for it at once raises."""
+        self.faults.raising = (fault,)
+        ticket = self._asked(command)
+        self.faults.raising = ()
+        return self.answers.pop(ticket)
+
+    def _asked(self, command: Command) -> int:
+        self._ticket += 1
+        self.feed(AdminAsked(self._ticket, command))
+        return self._ticket
+
     def ask(self, command: Command, timeout_ms: int = 60_000) -> Any:
         """The answer to an operator."""
-        self._ticket += 1
-        ticket = self._ticket
-        self.feed(AdminAsked(ticket, command))
+        ticket = self._asked(command)
         self.world.run_until(lambda: ticket in self.answers, timeout_ms)
         return self.answers.pop(ticket)
 

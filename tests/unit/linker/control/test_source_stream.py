@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from brokers.api import delete_topics
+from brokers.effects import Changed
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from brokers.metadata.image.image import ImageDelta
 from brokers.region import ImageChanged
@@ -28,11 +29,17 @@ from linker.frames import (
     GroupOffsets,
     Hello,
     RewatchTopics,
+    Superseded,
+    SupersededTopic,
     TopicState,
     WatchTopics,
     Welcome,
+    WithdrawnReversal,
+    WithdrawReversals,
 )
+from linker.hold_frames import HeldTopic, HoldRetention
 from linker.region_client import RegionClient
+from tests.kernel.planted_faults import FaultyView
 from tests.unit.brokers.api.whole import Whole
 
 
@@ -52,13 +59,19 @@ class Stream:
             SourceHolds(self.region, 1 << 30, 1 << 40),
             SourceDestinations(self.region, fencing),
             lambda partition, now: 0,
+            self.failed,
         )
         self.sent: list[Frame] = []
+        self.failures: list[tuple[int, str]] = []
         self.slices = 0
         self.effects: list[Any] = []
         self.hear(Hello("link", "id", "east"))
         assert [type(frame) for frame in self.sent] == [Welcome]
         self.sent.clear()
+
+    def failed(self, stream: int, because: str, now: int) -> list[Any]:
+        self.failures.append((stream, because))
+        return []
 
     def hear(self, *frames: Frame) -> None:
         for frame in frames:
@@ -255,3 +268,39 @@ def test_the_offsets_of_a_large_group_are_several_frames() -> None:
     frames = [effect.frame for step in job for effect in step.effects]
     assert all(isinstance(frame, GroupOffsets) and frame.group == "g" for frame in frames)
     assert [len(frame.offsets) for frame in frames] == [FRAME_OFFSETS_MAX, FRAME_OFFSETS_MAX, 1]
+
+
+UUID_BYTES = b"0123456789abcdef"
+OF_ALL: list[Frame] = [
+    HoldRetention(1, 1, (HeldTopic("t", UUID_BYTES),)),
+    Superseded((SupersededTopic("t", UUID_BYTES, 1),)),
+    WithdrawReversals((WithdrawnReversal("t", UUID_BYTES, 1),)),
+]
+
+
+@pytest.mark.parametrize("frame", OF_ALL, ids=lambda one: type(one).__name__)
+def test_what_raises_in_the_state_of_all_streams_is_not_contained(frame: Frame) -> None:
+    """Half of a change may be done there, so the node ends."""
+    node = Whole()
+    node.create("t")
+    view = FaultyView(node.broker.view)
+    stream = Stream(node, RegionClient(view, Random(1)))
+    view.raising = ("image",)
+    with pytest.raises(KeyError, match="planted"):
+        stream.hear(frame)
+
+
+def test_a_stream_that_failed_takes_nothing_more_and_its_host_hears_of_it_later() -> None:
+    node = Whole()
+    node.create("t")
+    view = FaultyView(node.broker.view)
+    stream = Stream(node, RegionClient(view, Random(1)))
+    view.raising = ("image",)
+    effects = stream.source.on_frame(WatchTopics(("t",)), node.now)
+    assert [type(effect) for effect in effects] == [Changed, CloseStream]
+    assert stream.source.closed and stream.failures == []
+    view.raising = ()
+    stream.hear(AskBeacon(7))
+    assert stream.failures == [(1, stream.source.because)]
+    assert stream.sent == []
+    assert stream.region.timers.deadline is None

@@ -12,9 +12,11 @@ from brokers.ids import TopicPartition
 from brokers.metadata.image.image import Image, TopicImage
 from brokers.records.builder import NewRecord, build_batch
 from brokers.region import HighWatermarkRead, PartitionState, ReadToHighWatermark
+from linker.containment import NOTHING_CONTAINED, Containment
 from linker.data.chunk_sizes import ChunkSizes
 from linker.data.credit import SendBudget, StreamSender
-from linker.data.source_replicator import CHUNKS_AHEAD, SourceReplicator
+from linker.data.read_ahead import CHUNKS_AHEAD
+from linker.data.source_replicator import SourceReplicator
 from linker.errors import MirrorError
 from linker.events import Send
 from linker.frames import CHUNK_BYTES_MIN, Agreed, Beacon, Chunk, Declined, Subscribe
@@ -66,13 +68,22 @@ class Stage:
     """A source with its region answering reads; `chunks` are those sent so far."""
 
     def __init__(
-        self, partitions: int = 1, *, chunk_bytes: int = CHUNK, budget: SendBudget | None = None
+        self,
+        partitions: int = 1,
+        *,
+        chunk_bytes: int = CHUNK,
+        budget: SendBudget | None = None,
+        contained: Containment = NOTHING_CONTAINED,
     ) -> None:
         self.region = Region(partitions)
         self.client = RegionClient(self.region, random.Random(1))  # type: ignore[arg-type]
         self.budget = budget or SendBudget(1 << 30)
         self.source = SourceReplicator(
-            self.client, StreamSender(3), ChunkSizes(chunk_bytes), self.budget
+            self.client,
+            StreamSender(3),
+            ChunkSizes(chunk_bytes),
+            self.budget,
+            contained=contained,
         )
         self.reads: list[ReadToHighWatermark] = []
         self.frames: list[Any] = []

@@ -23,7 +23,7 @@ from linker.events import (
     StreamDialed,
     StreamLost,
 )
-from linker.frames import Chunk, Hello, TopicState, Welcome
+from linker.frames import Chunk, Credit, Hello, TopicState, Welcome
 from linker.offset_bounds import OffsetBounds
 from linker.peer_limits import CommandLimits, StreamLimits
 from linker.shell.admin_server import AdminServer
@@ -131,6 +131,19 @@ def test_a_stream_closed_by_its_acceptor_delivers_what_was_sent_before() -> None
         assert lost.stream == -1
         assert (await here.hears(FrameArrived)).frame == Welcome("west")
         assert not [event for event in there.events if isinstance(event, StreamLost)]
+
+    play(scene)
+
+
+def test_a_frame_that_cannot_be_encoded_ends_its_stream(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        stream = await dialed(here, there, address)
+        there.do(Send(stream, Credit(1 << 70)))
+        await here.hears(StreamLost)
+        lost = await there.hears(StreamLost)
+        assert lost.stream == stream and lost.because.startswith("Credit cannot be encoded: ")
+        (line,) = [one for one in caplog.records if one.exc_info]
+        assert f"a frame of stream {stream} cannot be encoded" in line.getMessage()
 
     play(scene)
 
