@@ -14,10 +14,13 @@ def refused(mirror: MirrorTopic, verb: str) -> LinkRefusal:
             f"{mirror.topic} is STOPPED: it is no mirror any more, and is writable already",
             hint="`causeway mirror decisions` shows since when, and why",
         )
+    hint = "`causeway mirror describe` shows why"
+    if mirror.record.state is MirrorState.PAUSED:
+        hint = "`causeway mirror resume` lets it go on; `causeway mirror failover` works as it is"
     return LinkRefusal(
         "INVALID_REQUEST",
         f"{mirror.topic} is {mirror.record.state.value}: {verb} is not possible now",
-        hint="`causeway mirror describe` shows why",
+        hint=hint,
     )
 
 
