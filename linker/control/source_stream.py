@@ -59,8 +59,8 @@ from linker.sliced_work import Job, SlicedWork, Step
 from linker.watch_quotas import WatchShare, filters_size, names_size
 
 BEACON_MS: Final = 500  # at least this often a destination learns that nothing else has changed
-# Of a stream that this end has closed because of an error of its own: no StreamLost follows.
 RegionChange: TypeAlias = PartitionAdvanced | ImageChanged | GroupOffsetsChanged
+# Of a stream that this end has closed because of an error of its own: no StreamLost follows.
 WhenFailed: TypeAlias = Callable[[Stream, str, Instant], Effects]
 
 
