@@ -23,8 +23,8 @@ from linker.region_client import Effects, RegionClient
 
 # Commits of a busy group are made together; clamped ones are computed again this often.
 GATHER_MS: Final = 100
-
-
+# A group whose commit was refused, as while its coordinator moves, is asked again after this long.
+RETRY_MS: Final = 500
 # A group without members here would lose its offsets (KIP-211), though it is used at the source: they are renewed.
 RENEW_MS: Final = 24 * 3_600_000
 
@@ -42,8 +42,7 @@ class GroupSync:
     ) -> None:
         """`mirror_of` returns the topic that takes the offsets of a source topic, or None. `ask_again` has the source
         send all offsets once more."""
-        # Groups that have members in this region, and when that was found last.
-        self.in_use: dict[str, Instant] = {}
+        self.in_use: dict[str, None] = {}  # groups that have members in this region
         self.refused: dict[str, KafkaError] = {}
         self.active_at_source: dict[str, bool] = {}  # whether it has members there, as last heard
         # Committed offsets at the source that lie below the log starts of the mirrors: they are not copied.
@@ -66,7 +65,11 @@ class GroupSync:
         self._deleted: dict[str, set[TopicPartition]] = {}  # at the source, and not here yet
         self._dirty: dict[str, None] = {}
         self._committing: dict[str, None] = {}
+        self._resting: dict[
+            str, Instant
+        ] = {}  # until when: what was not committed is not tried again
         self._timer: int | None = None
+        self._due: Instant = 0
         self._renewal: int | None = None
         self._settled: list[Callable[[Instant], Effects]] = []
 
@@ -118,16 +121,9 @@ class GroupSync:
 
     def _forget_group(self, group: str) -> None:
         for known in (
-            self._committed,
-            self._deleted,
-            self._dirty,
-            self._placed,
-            self._moved,
-            self.in_use,
-            self.refused,
-            self.active_at_source,
-            self.before_start,
-        ):
+            self._committed, self._deleted, self._dirty, self._placed, self._moved, self._resting,
+            self.in_use, self.refused, self.active_at_source, self.before_start,
+        ):  # fmt: skip
             known.pop(group, None)
         self._logged.discard(group)
 
@@ -197,7 +193,7 @@ class GroupSync:
 
         Groups that had members a moment ago are tried, too: they may have left.
         """
-        self.in_use = dict.fromkeys(self.in_use, now - self._period())
+        self._resting.clear()
         self._settled.append(then)
         return self.flush(now)
 
@@ -222,16 +218,12 @@ class GroupSync:
             return self.flush(now)  # the mirrors may be further than they have said
         effects: Effects = []
         for group in list(self._dirty):
-            if group not in self._committing and not self._rests(group, now):
+            if group not in self._committing and self._resting.get(group, now) <= now:
                 effects += self._delete(group, now) or self._commit(group, now)
         if self._dirty:
-            again = len(self._dirty) > len(self.in_use)
-            self._arm(now, GATHER_MS if again else self._period())
+            due = min(self._resting.get(group, now) for group in self._dirty)
+            self._arm(now, max(GATHER_MS, due - now))
         return effects + self._settle(now)
-
-    def _rests(self, group: str, now: Instant) -> bool:
-        """Whether the group had members here a moment ago, and is asked again later."""
-        return now - self.in_use.get(group, now - self._period()) < self._period()
 
     def _settle(self, now: Instant) -> Effects:
         if self._committing or self._is_asking:
@@ -346,7 +338,8 @@ class GroupSync:
         return [Changed(what, "not carried", f"the mirror begins after {places}")]
 
     def _skip(self, group: str, now: Instant) -> Effects:
-        known, self.in_use[group] = group in self.in_use, now
+        known, self.in_use[group] = group in self.in_use, None
+        self._resting[group] = now + self._period()
         self._moved[group] = None  # its members may commit otherwise
         if known:
             return []
@@ -371,11 +364,12 @@ class GroupSync:
             effects += self._skip(group, now)
         else:
             self.in_use.pop(group, None)  # nobody has said that its members are still there
-            effects += self._not_carried(group, answer.error)
-        self._arm(now, GATHER_MS if answer.error is KafkaError.NONE else self._period())
+            effects += self._not_carried(group, answer.error, now)
+        self._arm(now, max(GATHER_MS, self._resting.get(group, now) - now))
         return effects + self._settle(now)
 
-    def _not_carried(self, group: str, error: KafkaError) -> Effects:
+    def _not_carried(self, group: str, error: KafkaError, now: Instant) -> Effects:
+        self._resting[group] = now + RETRY_MS
         if self.refused.get(group) is error:
             return []
         self.refused[group] = error
@@ -385,8 +379,13 @@ class GroupSync:
         return self._link.config.number("consumer.offset.sync.ms")
 
     def _arm(self, now: Instant, pause_ms: int) -> None:
+        """The earliest counts: no group waits for another one that rests."""
+        due = now + pause_ms
+        if self._timer is not None and due < self._due:
+            self._region.timers.cancel(self._timer)
+            self._timer = None
         if self._timer is None:
-            self._timer = self._region.timers.set(now + pause_ms, self._on_time)
+            self._timer, self._due = self._region.timers.set(due, self._on_time), due
 
     def _on_time(self, now: Instant) -> Effects:
         self._timer = None

@@ -51,11 +51,12 @@ class Follower:
         self.mirrors = {"orders": "orders"}
         self.groups = GroupSync(self.client, self.link, self.mirrors.get, lambda: reports, list)
         self.commits: list[Offset] = []
+        self.refusals: dict[str, KafkaError] = {}  # by group
         self.now = START
 
-    def hear(self, offset: Offset) -> None:
+    def hear(self, offset: Offset, group: str = "billing") -> None:
         committed = {ORDERS: OffsetAndMetadata(offset, committed_at=START)}
-        self._take(self.groups.on_offsets(GroupOffsets("billing", committed), self.now))
+        self._take(self.groups.on_offsets(GroupOffsets(group, committed), self.now))
         self.pass_time(GATHER_MS)
 
     def pass_time(self, milliseconds: int) -> None:
@@ -68,7 +69,10 @@ class Follower:
 
     def _take(self, effects: list[Any]) -> None:
         for effect in effects:
-            if isinstance(effect, CommitOffsets):
+            if isinstance(effect, CommitOffsets) and effect.group in self.refusals:
+                refused = OffsetsPlaced(effect.ticket, self.refusals[effect.group])
+                self._take(self.client.answered(refused, self.now))
+            elif isinstance(effect, CommitOffsets):
                 made = {
                     key: value._replace(committed_at=self.now)
                     for key, value in effect.offsets.items()
@@ -89,6 +93,26 @@ def test_a_commit_is_made_once_and_renewed_before_it_could_expire() -> None:
     assert len(follower.commits) >= 6 and set(follower.commits) == {5}
     age = follower.now - follower.region.offsets["billing"][ORDERS].committed_at
     assert age <= 2 * RENEW_MS
+
+
+@pytest.mark.parametrize("error", [KafkaError.NON_EMPTY_GROUP, KafkaError.NOT_COORDINATOR])
+def test_no_group_waits_for_another_one_that_cannot_be_committed(error: KafkaError) -> None:
+    follower = Follower()
+    follower.refusals["busy"] = error
+    follower.hear(3, "busy")
+    follower.pass_time(10 * GATHER_MS)
+    follower.hear(5)
+    assert follower.commits == [5]
+
+
+def test_a_group_whose_coordinator_moves_is_committed_within_a_second() -> None:
+    follower = Follower()
+    follower.refusals["billing"] = KafkaError.NOT_COORDINATOR
+    follower.hear(5)
+    assert follower.groups.refused == {"billing": KafkaError.NOT_COORDINATOR}
+    follower.refusals.clear()
+    follower.pass_time(1_000 - GATHER_MS)
+    assert (follower.commits, follower.groups.refused) == ([5], {})
 
 
 def test_what_came_before_the_mirror_is_committed_when_it_is_there() -> None:
