@@ -22,6 +22,7 @@ HINTS: Final = {
     "REMOTE_LINK_NOT_FOUND_ERROR": "create the link in the other region, too (link.mode=BIDIRECTIONAL)",
 }
 POLL_SECONDS = 0.1
+NOTHING_CHANGED: Final = "Nothing was changed: topics without an error would be."
 
 
 reason_option = click.option(
@@ -42,7 +43,7 @@ def _change(
     answer(
         {"topics": [as_dict(one) for one in reply.topics]},
         as_json,
-        lambda: _show_results(reply.topics),
+        lambda: _show_results(reply.topics, is_dry_run=request.validate_only),
     )
     if refused:
         end(1)
@@ -142,7 +143,7 @@ def _prove(region: RegionAdmin, method: str, request: Any, as_json: bool, *, wai
             _await_end(region, topic)
     refused = any(topic.HasField("error") for topic in reply.topics)
     found = {"topics": [as_dict(one) for one in reply.topics]}
-    answer(found, as_json, lambda: _show_results(reply.topics))
+    answer(found, as_json, lambda: _show_results(reply.topics, is_dry_run=request.validate_only))
     if refused:
         end(1)
 
@@ -246,9 +247,11 @@ reverse_and_pause = _reversal("reverse-and-pause", "ReverseAndPauseMirrors", "PA
 CHANGES: Final = (pause, resume, promote, failover, reverse_and_start, reverse_and_pause, cancel)
 
 
-def _show_results(topics: Any) -> None:
+def _show_results(topics: Any, *, is_dry_run: bool) -> None:
     table = Table("MirrorTopicName", "MirrorStatus", "Error", "Next")
     for one in topics:
         message = f"{one.error.message} ({one.error.code})" if one.HasField("error") else ""
         table.add_row(one.mirror_topic, one.mirror_status, message, one.error.hint)
     screen().print(table if topics else "No mirror topics to change.")
+    if is_dry_run:
+        click.echo(NOTHING_CHANGED)

@@ -118,7 +118,7 @@ def create(
         "SOURCE": destination_bootstrap_server,
         "BIDIRECTIONAL": remote_bootstrap_server,
     }
-    configs = settings(pairs, config_file) | _mode_configs(servers)
+    configs = _without_contradiction(settings(pairs, config_file), _mode_configs(servers))
     _check_addresses(configs)
     clusters = {
         "DESTINATION": source_cluster_id,
@@ -151,6 +151,16 @@ def _mode_configs(servers: dict[str, str | None]) -> dict[str, str]:
         configs = {"bootstrap.servers": address}
         return configs if mode == "DESTINATION" else configs | {"link.mode": mode}
     return {}
+
+
+def _without_contradiction(configs: dict[str, str], meant: dict[str, str]) -> dict[str, str]:
+    """Both together. Raises click.UsageError where --config says otherwise than `meant`, of the addresses' option."""
+    for key, value in meant.items():
+        if configs.get(key, value) != value:
+            raise click.UsageError(
+                f"--config {key}={configs[key]} contradicts the option with the addresses, which means {key}={value}"
+            )
+    return configs | meant
 
 
 def _check_addresses(configs: dict[str, str]) -> None:
@@ -277,7 +287,7 @@ def configs(
     answer(
         {"link_name": name, "configs": [as_dict(one) for one in found]},
         as_json,
-        lambda: _show_configs(found),
+        lambda: _show_configs(found, is_dry_run=validate_only and bool(changes or deletes)),
     )
 
 
@@ -330,7 +340,9 @@ def _show_link(found: Any) -> None:
     show_tasks(found.tasks)
 
 
-def _show_configs(found: Any) -> None:
+def _show_configs(found: Any, *, is_dry_run: bool) -> None:
+    if is_dry_run:
+        click.echo("Nothing was changed. With these changes the configuration would be:")
     table = Table("Name", "Value", "")
     for one in found:
         table.add_row(one.name, one.value, "default" if one.is_default else "")

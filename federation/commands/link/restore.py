@@ -7,7 +7,7 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import answer, end, screen
-from federation.commands.link.changes import log_reason_option
+from federation.commands.link.changes import NOTHING_CHANGED, log_reason_option
 from federation.commands.link.chosen_topics import matching_topics, pattern_option
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import RegionAdmin, region_options, validating
@@ -60,7 +60,11 @@ def truncate_and_restore(
     found = [
         _outcome(region, topic, waits=not (no_wait or validate_only)) for topic in reply.topics
     ]
-    answer({"topics": found}, as_json, lambda: _show(found, include_partitions))
+    answer(
+        {"topics": found},
+        as_json,
+        lambda: _show(found, include_partitions, is_dry_run=validate_only),
+    )
     if any("error" in each for each in found):
         end(1)
 
@@ -129,7 +133,7 @@ def _outcome(region: RegionAdmin, topic: Any, *, waits: bool) -> dict[str, Any]:
     return outcome
 
 
-def _show(found: list[dict[str, Any]], include_partitions: bool) -> None:
+def _show(found: list[dict[str, Any]], include_partitions: bool, *, is_dry_run: bool) -> None:
     table = Table("MirrorTopicName", "MirrorStatus", "MessagesTruncated", "Error", "Next")
     for one in found:
         error = one.get("error", {})
@@ -146,6 +150,8 @@ def _show(found: list[dict[str, Any]], include_partitions: bool) -> None:
     for one in found if include_partitions else ():
         if one.get("partitions"):
             screen().print(_partitions(one))
+    if is_dry_run:
+        click.echo(NOTHING_CHANGED)
 
 
 def _partitions(topic: dict[str, Any]) -> Table:

@@ -211,6 +211,33 @@ def test_configs_are_shown_and_changed(region: RegionDouble) -> None:
     assert (dict(request.set), list(request.delete)) == ({"a": "b=c"}, ["d"])
 
 
+def test_a_dry_run_of_a_change_says_that_nothing_was_changed(region: RegionDouble) -> None:
+    reply = pb.ConfigsReply(configs=[pb.Config(name="a", value="b")])
+    region.replies["DescribeLinkConfigs"] = region.replies["AlterLinkConfigs"] = [reply]
+    change = ("link", "configs", "west-east", "--config", "a=b")
+    assert region.run(*change, "--dry-run").output.startswith("Nothing was changed")
+    assert "Nothing was changed" not in region.run(*change).output
+
+
+@pytest.mark.parametrize(
+    ("option", "config"),
+    [
+        ("--source-bootstrap-server", "bootstrap.servers=other:9092"),
+        ("--remote-bootstrap-server", "link.mode=DESTINATION"),
+        ("--destination-bootstrap-server", "link.mode=BIDIRECTIONAL"),
+    ],
+)
+def test_a_setting_that_contradicts_an_option_is_not_passed_over(
+    region: RegionDouble, option: str, config: str
+) -> None:
+    region.replies["CreateLink"] = [pb.LinkReply(link=LINK)]
+    create = ("link", "create", "west-east", option, "w:9092", "--config")
+    ran = region.run(*create, config)
+    assert (ran.exit_code, region.asked) == (2, [])
+    assert config in ran.output
+    assert region.run(*create, "bootstrap.servers=w:9092").exit_code == 0
+
+
 def test_a_setting_without_a_value_is_asked_wrongly(region: RegionDouble) -> None:
     assert region.run("link", "create", "west-east", "--config", "oops").exit_code == 2
     assert region.asked == []

@@ -272,6 +272,17 @@ def test_dry_run_is_another_name_of_validate_only(region: RegionDouble) -> None:
         assert region.asked[-1][1].validate_only
 
 
+def test_a_dry_run_of_a_change_of_state_says_that_nothing_was_changed(
+    region: RegionDouble,
+) -> None:
+    for verb, method in (("pause", "PauseMirrors"), ("promote", "PromoteMirrors")):
+        region.replies[method] = [topics("STOPPED")]
+        change = ("mirror", verb, "orders", "--link", "we")
+        assert "Nothing was changed" in region.run(*change, "--dry-run").output
+    region.replies["FailoverMirrors"] = [topics("STOPPED")]
+    assert "Nothing was" not in region.run("mirror", "failover", "orders", "--link", "we").output
+
+
 def test_a_forecast_for_people_and_for_scripts(region: RegionDouble) -> None:
     partitions = [
         pb.PartitionForecast(
