@@ -1,7 +1,7 @@
 """Creates, describes, changes and deletes links. The source is asked for its cluster id before a link is created."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -95,6 +95,7 @@ class LinkAdministration:
             )
         parsed = _parse(command.configs)
         _check_local(self._region.view.image, parsed)
+        _check_filters(parsed, command.configs)
         record = LinkRecord(
             command.name,
             self._new_id(),
@@ -238,6 +239,7 @@ class LinkAdministration:
         except LinkConfigError as error:
             raise _invalid(error) from None
         _check_local(self._region.view.image, fresh)
+        _check_filters(fresh, command.sets)
         answer = Configs(tuple(fresh.effective()))
         if command.validate_only:
             return respond(answer, now)
@@ -313,6 +315,22 @@ def _check_local(image: Image, parsed: LinkConfig) -> None:
         known = ", ".join(sorted(names))
         because = f"local.listener.name: no broker of this region has {wanted!r}, but {known}"
         raise _invalid(LinkConfigError([because]))
+
+
+_FILTERS: Final = {
+    "auto.create.mirror.topics.enable": "auto.create.mirror.topics.filters",
+    "consumer.offset.sync.enable": "consumer.offset.group.filters",
+}
+
+
+def _check_filters(parsed: LinkConfig, given: Container[str]) -> None:
+    """Filters that are `given`, or enabled, must include something. What a link had before stands, so that its other
+    settings can be changed. Raises LinkRefusal."""
+    for enable, filters in _FILTERS.items():
+        is_new = enable in given or filters in given
+        if is_new and parsed.value(enable) and all(one.exclude for one in parsed.value(filters)):
+            because = f"{filters}: no filter has filterType INCLUDE, so nothing is admitted; the name * includes all"
+            raise _invalid(LinkConfigError([because]))
 
 
 def _secret_given(command: CreateLink, parsed: LinkConfig) -> str:

@@ -236,6 +236,31 @@ def test_filters_that_admit_nothing_say_so_until_they_do() -> None:
     assert task(world).because == ""
 
 
+@pytest.mark.parametrize(
+    ("enable", "key"),
+    [
+        ("auto.create.mirror.topics.enable", "auto.create.mirror.topics.filters"),
+        ("consumer.offset.sync.enable", "consumer.offset.group.filters"),
+    ],
+)
+def test_filters_that_only_exclude_are_refused(enable: str, key: str) -> None:
+    """Such a list admits nothing, where whoever gave it wants all but a few."""
+    world = World().start()
+    listed = "topicFilters" if "topics" in key else "groupFilters"
+    given = {
+        enable: "true",
+        key: filters(exclude=("secret",)).replace("topicFilters", listed),
+    }
+    refused = world.destination.ask(
+        CreateLink(name=LINK, configs={"bootstrap.servers": "west:9092", **given})
+    )
+    assert isinstance(refused, LinkRefusal)
+    assert refused.problems[0].startswith(key)
+    linked(world, filters("*"))
+    refused = world.destination.ask(AlterLinkConfigs(name=LINK, sets=given))
+    assert isinstance(refused, LinkRefusal)
+
+
 def test_internal_topics_are_not_asked_for_by_name() -> None:
     world = World().start()
     clients.find_coordinator(world.source, "readers")
