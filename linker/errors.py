@@ -82,8 +82,16 @@ LINK_HINTS: dict[LinkError, str] = {
     LinkError.REMOTE_LINK_NOT_FOUND_ERROR: (
         "create the link in the destination region first, under the same name and with connection.mode=INBOUND"
     ),
-    LinkError.UNKNOWN: "read the message; `causeway link describe` shows it too",
+    LinkError.UNKNOWN: (
+        "look at the other region: whether it runs, what its log says and, where it has a half of this link, "
+        "what `causeway link describe` says there"
+    ),
 }
+
+_DIVERGED_HINT: Final = (
+    "`causeway mirror truncate-and-restore` follows the source again, and seals what only the mirror has; "
+    "`causeway mirror failover` keeps the mirror as a topic of its own"
+)
 
 MIRROR_HINTS: dict[MirrorError, str] = {
     MirrorError.NO_ERROR: "",
@@ -94,13 +102,8 @@ MIRROR_HINTS: dict[MirrorError, str] = {
     ),
     MirrorError.SOURCE_PARTITIONS_DECREASED: "fail the mirror over, then keep it or delete and create it",
     MirrorError.NON_MONOTONIC_LOG_APPEND_EPOCH: "report this with the logs of both regions",
-    MirrorError.NON_MONOTONIC_SOURCE_EPOCH: (
-        "the source lost its latest leadership: fail the mirror over, then keep it or delete and create it"
-    ),
-    MirrorError.UNEXPECTED_TRUNCATION: (
-        "the source lost records that the mirror holds: fail the mirror over to keep them, "
-        "then delete and create it to follow the source"
-    ),
+    MirrorError.NON_MONOTONIC_SOURCE_EPOCH: f"the source lost its latest leadership: {_DIVERGED_HINT}",
+    MirrorError.UNEXPECTED_TRUNCATION: f"the source lost records that the mirror holds: {_DIVERGED_HINT}",
     MirrorError.UNSUPPORTED_MESSAGE_FORMAT: "run `causeway audit run` to see which batches are damaged",
     MirrorError.ILLEGAL_STATE: "fail the mirror over, then keep it or delete and create it",
     MirrorError.UNSUPPORTED_MIRROR_STATE: "wait for the pending change, then ask again",

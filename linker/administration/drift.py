@@ -66,7 +66,7 @@ def class_of(name: str) -> SyncClass:
 
 def _why_own(sync_class: SyncClass) -> str:
     if sync_class is SyncClass.WHEN_NAMED:
-        return f"topic.config.sync.include does not name it: {_OWN}"
+        return "topic.config.sync.include does not name it: the mirror keeps what it has"
     return _OWN
 
 

@@ -6,7 +6,7 @@ controller creates no topic whose record was removed, and removes no record whos
 
 from collections.abc import Sequence
 from functools import partial
-from typing import cast
+from typing import Final, cast
 from uuid import UUID
 
 from brokers.errors import KafkaError, Refusal
@@ -40,6 +40,8 @@ from linker.records.mirror_record import (
 )
 from linker.records.mirror_state import LIVE, MirrorState
 from linker.region_client import Effects, RegionClient
+
+_NOT_MADE: Final = "mend what the message says, and create the mirror again"
 
 
 class MirrorAdministration:
@@ -238,7 +240,7 @@ class MirrorAdministration:
             (outcome,) = cast(tuple[TopicOutcome, ...], result)
             if outcome.error is not KafkaError.NONE:
                 because = f"topic {record.topic} would not be made: {outcome.because}"
-                return respond(LinkRefusal(outcome.error.name, because), now)
+                return respond(LinkRefusal(outcome.error.name, because, hint=_NOT_MADE), now)
             shown = MirrorDescription(
                 record=record, shown=record.state, reason="", lags=(), holes=()
             )
@@ -325,7 +327,7 @@ class MirrorAdministration:
         if isinstance(result, Refusal) and result.error in UNKNOWN_OUTCOMES:
             return self._on_undecided(record, result, respond, now)
         code = result.error.name if isinstance(result, Refusal) else "UNKNOWN_SERVER_ERROR"
-        refusal = LinkRefusal(code, f"topic {record.topic} was not made: {because}")
+        refusal = LinkRefusal(code, f"topic {record.topic} was not made: {because}", hint=_NOT_MADE)
         item = removal(record.topic, record.link)
         withdrawn = partial(self._on_withdrawn, record, refusal, respond)
         return [self._region.propose(PutDocuments((item,)), withdrawn)]

@@ -8,7 +8,7 @@ from brokers.errors import Refusal
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from federation.audit.verdict.verdicts import Verdict
-from linker.commands import AlterLinkConfigs, ListHoles, RestoreMirrors
+from linker.commands import AlterLinkConfigs, DescribeMirror, ListHoles, RestoreMirrors
 from linker.errors import MirrorError
 from linker.records.hole_ledger import HoleCause
 from linker.records.mirror_record import MIRROR_KIND
@@ -41,6 +41,7 @@ def test_a_mirror_whose_source_lost_records_goes_on_from_what_they_have_in_commo
     mirrors = world.destination.mirror
     world.run_until(lambda: mirrors(mirror).record.state is MirrorState.FAILED, 600_000)
     assert mirrors(mirror).record.error is MirrorError.UNEXPECTED_TRUNCATION
+    assert "truncate-and-restore" in world.destination.ask(DescribeMirror(mirror)).hint
     answer = world.destination.ask(RestoreMirrors("west-east", (mirror,) if is_named else ()))
     assert [(one.topic, one.refusal) for one in answer.topics] == [(mirror, None)]
     world.run_until(lambda: mirrors(mirror).record.state is MirrorState.ACTIVE)

@@ -56,6 +56,7 @@ def test_what_create_topics_would_refuse_is_refused(
     refused = create(world, validate_only=validate_only, **wanted)
     assert isinstance(refused, LinkRefusal)
     assert refused.code == code
+    assert refused.hint
     image = world.destination.view.image
     assert "views" not in image.topics_by_name
     assert (MIRROR_KIND, "views") not in image.documents
