@@ -94,8 +94,7 @@ class LinkAdministration:
                 hint="choose another name, or change it with `causeway link configs`",
             )
         parsed = _parse(command.configs)
-        _check_local(self._region.view.image, parsed)
-        _check_filters(parsed, command.configs)
+        _check_local(self._region.view.image, parsed, command.configs)
         record = LinkRecord(
             command.name,
             self._new_id(),
@@ -238,8 +237,7 @@ class LinkAdministration:
             fresh = config.altered(link.config, command.sets, command.deletes)
         except LinkConfigError as error:
             raise _invalid(error) from None
-        _check_local(self._region.view.image, fresh)
-        _check_filters(fresh, command.sets)
+        _check_local(self._region.view.image, fresh, command.sets)
         answer = Configs(tuple(fresh.effective()))
         if command.validate_only:
             return respond(answer, now)
@@ -255,18 +253,44 @@ class LinkAdministration:
     def set_secret(self, command: SetLinkSecret, respond: Respond, now: Instant) -> Effects:
         """A source that dials with another secret is refused from its next stream on."""
         link = find_any_link(self._registry, command.name)
-        secret = ""
         if _may_dial(link.config):
             record = replace(link.record, secret=_checked(command.secret))
-        elif link.config.is_dialed and not command.secret:
-            secret = new_secret(self._region.rng)
-            record = replace(link.record, secret_digest=digest_of(secret))
-        else:
+            tried = partial(self._on_secret_tried, command, link, record, respond)
+            return self._registry.probe(record, link.config, tried, now)
+        if not link.config.is_dialed or command.secret:
             raise LinkRefusal(
                 "INVALID_REQUEST",
                 f"link {link.name}: the end with connection.mode=INBOUND makes the secret",
                 hint="give none to that end, and what it showed to the end that dials",
             )
+        secret = new_secret(self._region.rng)
+        record = replace(link.record, secret_digest=digest_of(secret))
+        return self._put_secret(command, link, record, secret, respond, now)
+
+    def _on_secret_tried(
+        self,
+        command: SetLinkSecret,
+        link: AnyLink,
+        record: LinkRecord,
+        respond: Respond,
+        found: str | LinkRefusal,
+        now: Instant,
+    ) -> Effects:
+        """The other end does not take it, or does, or nobody knows: it may be out of reach. Streams that are open stay,
+        so a wrong one would be found out when they end."""
+        if isinstance(found, LinkRefusal) and found.code == LinkError.AUTHENTICATION_ERROR.value:
+            return respond(found, now)
+        return self._put_secret(command, link, record, "", respond, now)
+
+    def _put_secret(
+        self,
+        command: SetLinkSecret,
+        link: AnyLink,
+        record: LinkRecord,
+        secret: str,
+        respond: Respond,
+        now: Instant,
+    ) -> Effects:
         if command.validate_only:
             return respond(self._shown(link), now)
         item = DocumentChange(
@@ -299,9 +323,11 @@ def _parse(given: Mapping[str, str]) -> LinkConfig:
         raise _invalid(error) from None
 
 
-def _check_local(image: Image, parsed: LinkConfig) -> None:
-    """`local.listener.name` must be a Kafka listener of this region, and no filter asks for an internal topic. Raises
-    LinkRefusal."""
+def _check_local(image: Image, parsed: LinkConfig, given: Container[str]) -> None:
+    """`local.listener.name` must be a Kafka listener of this region, no filter asks for an internal topic, and filters
+    that are new include something. Raises LinkRefusal."""
+    if problems := config.vain_filters(parsed, given):
+        raise _invalid(LinkConfigError(problems))
     for one in parsed.topic_filters:
         if one.name in INTERNAL_TOPICS and one.pattern is Pattern.LITERAL and not one.exclude:
             because = (
@@ -315,22 +341,6 @@ def _check_local(image: Image, parsed: LinkConfig) -> None:
         known = ", ".join(sorted(names))
         because = f"local.listener.name: no broker of this region has {wanted!r}, but {known}"
         raise _invalid(LinkConfigError([because]))
-
-
-_FILTERS: Final = {
-    "auto.create.mirror.topics.enable": "auto.create.mirror.topics.filters",
-    "consumer.offset.sync.enable": "consumer.offset.group.filters",
-}
-
-
-def _check_filters(parsed: LinkConfig, given: Container[str]) -> None:
-    """Filters that are `given`, or enabled, must include something. What a link had before stands, so that its other
-    settings can be changed. Raises LinkRefusal."""
-    for enable, filters in _FILTERS.items():
-        is_new = enable in given or filters in given
-        if is_new and parsed.value(enable) and all(one.exclude for one in parsed.value(filters)):
-            because = f"{filters}: no filter has filterType INCLUDE, so nothing is admitted; the name * includes all"
-            raise _invalid(LinkConfigError([because]))
 
 
 def _secret_given(command: CreateLink, parsed: LinkConfig) -> str:

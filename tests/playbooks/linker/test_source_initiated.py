@@ -351,6 +351,18 @@ def test_a_new_secret_is_in_force_from_the_next_stream_on() -> None:
     assert described(world.source).state == "ACTIVE"
 
 
+def test_a_secret_that_the_other_end_does_not_take_is_refused_at_once() -> None:
+    """Before, the streams that were open went on, and the link failed when they ended."""
+    world = mirrored()
+    refused = world.source.ask(SetLinkSecret(LINK, "another"))
+    assert isinstance(refused, LinkRefusal)
+    assert refused.code == "AUTHENTICATION_ERROR"
+    world.cut()
+    clients.send(world.source, "orders", 0, b"c")
+    world.run_until(lambda: caught_up(world))
+    assert described(world.source).state == "ACTIVE"
+
+
 def test_a_secret_is_made_where_the_source_is_awaited_and_given_where_it_dials() -> None:
     world = mirrored()
     for host, secret in ((world.destination, "mine"), (world.source, "")):
