@@ -75,6 +75,7 @@ class ClusterLink:
             self._groups,
             lambda: self._source_topics.watch(),
             lambda topic: self._source_topics.again(topic),
+            lambda topic, now: self._source_topics.mirror_deleted(topic, now),
         )
         self._auto_mirrors = AutoMirrors(
             region,

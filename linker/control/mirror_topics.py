@@ -49,9 +49,10 @@ class MirrorTopics:
         groups: GroupSync,
         leading_changed: Callable[[], None],
         ask_again: Callable[[str], None],
+        deleted: Callable[[str, Instant], Effects],
     ) -> None:
         """`leading_changed` is called when `source_topics` may have changed, `ask_again` with a source topic whose
-        state is not known, though the source may have sent one."""
+        state is not known, though the source may have sent one, `deleted` with one whose mirror was deleted."""
         self.by_name: dict[str, MirrorTopic] = {}
         self.creating: list[str] = []  # their topics are created for an operator
         self.failovers: dict[str, MirrorFailover] = {}
@@ -64,6 +65,7 @@ class MirrorTopics:
         self._groups = groups
         self._leading_changed = leading_changed
         self._ask_again = ask_again
+        self._deleted = deleted
         self.reports = MirrorReports(region, self._progress, self._readers, self.partition_status)
         self.holds = HoldRequests(region, settings, sources, self.by_name)
         self.stop_lists = StopLists(region, settings, self.by_name, self.failovers)
@@ -198,6 +200,8 @@ class MirrorTopics:
         self._groups.forget(mirror.record.source_topic, topic)
         self._sources.share(topic, ())
         effects = mirror.forget() + self._sources.want(topic, (), now)
+        if topic not in self._region.view.image.topics_by_name:
+            effects += self._deleted(mirror.record.source_topic, now)
         return effects + self.failovers.pop(topic).abandon(now)
 
     def _adopt(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:

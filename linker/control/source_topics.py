@@ -196,6 +196,12 @@ class SourceTopics:
         self._answered[topic] = None
         self.watch()
 
+    def mirror_deleted(self, topic: str, now: Instant) -> Effects:
+        """Filters that admit the source topic have a mirror of it made anew, for which its state is needed."""
+        if not self._admits(self._filters(), topic):
+            return []
+        return self.inquire(topic, lambda state, at: [], now)
+
     def answered(self, state: TopicState, now: Instant) -> Effects:
         """The source has sent a topic's state."""
         effects: Effects = []

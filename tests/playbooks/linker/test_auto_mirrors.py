@@ -98,6 +98,20 @@ def test_a_mirror_that_was_stopped_is_not_made_again() -> None:
     assert task(world).error == "NO_ERROR"
 
 
+def test_a_stopped_mirror_that_was_deleted_is_made_again_at_once() -> None:
+    """Before, when all states were asked for again: `metadata.max.age.ms`, five minutes."""
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world, filters("*"))
+    world.run_until(lambda: topics(world) == {"orders"})
+    world.destination.ask(ChangeMirrors(verb="failover", link=LINK, topics=("orders",)))
+    world.run_until(lambda: world.destination.mirror("orders").record.state is MirrorState.STOPPED)
+    world.run(5_000)
+    clients.delete_topic(world.destination, "orders")
+    world.run(3_000)
+    assert world.destination.mirror("orders").record.state is MirrorState.ACTIVE
+
+
 def restart(world: World) -> None:
     world.destination.stop()
     world.destination.start()
