@@ -65,9 +65,7 @@ class GroupSync:
         self._deleted: dict[str, set[TopicPartition]] = {}  # at the source, and not here yet
         self._dirty: dict[str, None] = {}
         self._committing: dict[str, None] = {}
-        self._resting: dict[
-            str, Instant
-        ] = {}  # until when: what was not committed is not tried again
+        self._resting: dict[str, Instant] = {}  # until when what was not committed is not tried
         self._timer: int | None = None
         self._due: Instant = 0
         self._renewal: int | None = None
