@@ -131,7 +131,7 @@ class RestoreAdministration:
             return False  # it was changed meanwhile
         if record is not None and record.state not in NOT_OF_LINK:
             return _is_diverged(record, link, state)
-        return _was_mirror_of(view, placed, state)
+        return _was_mirror_of(view, placed, state) and not _is_later(record, link, state)
 
     def _known(self, topic: str) -> MirrorRecord | None:
         known = self._region.view.image.documents.get((MIRROR_KIND, topic))
@@ -200,8 +200,10 @@ class RestoreAdministration:
         is_pending = former is not None and former.state is MirrorState.PENDING_MIRROR
         _check_release(link, state)
         _check_source(self._region.view, placed, state, written_by=link.name if is_pending else "")
-        _check_members(topic, readers)
         assert state.former is not None
+        _check_decisions(former, link, state)
+        _check_members(topic, readers)
+        known = former.generation if former is not None else 0
         return MirrorRecord(
             topic=topic,
             link=link.name,
@@ -210,7 +212,7 @@ class RestoreAdministration:
             created_at=now,
             state=TARGET,
             since=now,
-            generation=state.former.generation + 1,
+            generation=max(known, state.former.generation) + 1,
             reason=VERB,
             known_at=state.metadata_offset,
             origins=(link.source_cluster_id, *state.origins),
@@ -255,6 +257,26 @@ def _was_mirror_of(view: RegionView, placed: TopicImage, state: TopicState) -> b
     former = state.former
     is_ours = former is not None and former.cluster_id == view.cluster_id
     return is_ours and former is not None and former.topic_id == placed.id.bytes
+
+
+def _is_later(record: MirrorRecord | None, link: ClusterLink, state: TopicState) -> bool:
+    """Whether this region has taken the topic over after the source had, and the source is read-only for that."""
+    is_own = record is not None and record.state is MirrorState.STOPPED
+    if record is None or not is_own or state.former is None or not link.config.fences_source:
+        return False
+    return record.generation > state.former.generation
+
+
+def _check_decisions(record: MirrorRecord | None, link: ClusterLink, state: TopicState) -> None:
+    """The one region that may write the topic does not become a mirror of one that may not. Raises LinkRefusal."""
+    if record is not None and _is_later(record, link, state):
+        raise LinkRefusal(
+            "INVALID_REQUEST",
+            f"{record.topic} was taken over here, in generation {record.generation}, after the source of link "
+            f"{link.name} had taken it over: it is read-only there",
+            hint=f"ask for {VERB} in that region; to give up what was written here since, "
+            "`causeway mirror unfence` it there first",
+        )
 
 
 def _of_failed(

@@ -314,13 +314,14 @@ class MirrorFailover:
 
     def _write_cut(self, now: Instant) -> Effects:
         mirror = self._mirror
+        is_begun = self._kind.is_reversal  # with a generation of its own
         record = replace(
             mirror.record,
             state=MirrorState.PENDING_STOPPED,
             since=now,
             stop=self._kind,
             stop_by=0,
-            generation=mirror.record.generation + (not self._kind.is_reversal),
+            generation=mirror.record.generation if is_begun else reversing.next_generation(mirror),
             before=None,
             cut=mirror_cut.cut_of(mirror, self._reports, self._kind, now),
         )

@@ -27,12 +27,15 @@ Notice: TypeAlias = ReversedTopic | WithdrawnReversal
 
 
 def generation_of(mirror: MirrorTopic, kind: CutKind) -> int:
-    """Of the mirror while this is pending. A reversal is above all that either region has known of the topic."""
-    known = mirror.record.generation
-    if not kind.is_reversal:
-        return known  # it rises at the cut
+    """Of the mirror while this is pending."""
+    # That of others rises at the cut.
+    return next_generation(mirror) if kind.is_reversal else mirror.record.generation
+
+
+def next_generation(mirror: MirrorTopic) -> int:
+    """Above all that either region has known of the topic: the source may have taken it over from a third one."""
     former = mirror.source_state.former if mirror.source_state is not None else None
-    return max(known, former.generation if former is not None else 0) + 1
+    return max(mirror.record.generation, former.generation if former is not None else 0) + 1
 
 
 def is_fenced(region: RegionClient, mirror: MirrorTopic) -> bool:

@@ -17,6 +17,7 @@ from linker.filters import Filter, admits
 from linker.frames import TOPICS_MAX, Brokers, Former, GroupOffsets, SourceBroker, TopicState
 from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror
 from linker.records.mirror_state import LIVE, MirrorState
+from linker.records.unfenced_topic import unfenced_generation
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, Step
 from linker.watch_quotas import filters_size, names_size
@@ -43,7 +44,7 @@ def topic_state(view: RegionView, topic: str) -> TopicState:
         _origins(record),
         tuple(partition.leader for partition in image.partitions),
         view.image.next_offset,
-        _former(record),
+        _former(record, unfenced_generation(view.image, topic, image.id)),
         _reversing(record, image),
     )
 
@@ -87,11 +88,12 @@ def _reversing(record: MirrorRecord | None, image: TopicImage) -> Former | None:
     return Former(record.origins[0], record.source_topic_id.bytes, record.generation)
 
 
-def _former(record: MirrorRecord | None) -> Former | None:
-    """None for what is a mirror, or never was one."""
+def _former(record: MirrorRecord | None, unfenced: int) -> Former | None:
+    """None for what is a mirror, or never was one. `unfenced`: the latest decision that an operator has overruled."""
     if record is None or record.state is not MirrorState.STOPPED or not record.origins:
         return None
-    return Former(record.origins[0], record.source_topic_id.bytes, record.generation)
+    generation = max(record.generation, unfenced)
+    return Former(record.origins[0], record.source_topic_id.bytes, generation)
 
 
 class TopicPublisher:

@@ -8,6 +8,7 @@ from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
     CreateLink,
+    CreateMirror,
     RestoreMirrors,
     UnfenceTopics,
 )
@@ -113,6 +114,69 @@ def test_the_region_that_took_over_last_is_the_one_that_is_written() -> None:
     world.run(2_000)
     assert clients.send(world.source, "orders", 0, b"taken")[0] == 0
     assert clients.send(world.destination, "orders", 0, b"refused")[0] == REFUSED
+
+
+def taken_back() -> World:
+    """East took the topic over in generation 2, and west took it back in generation 4: it is read-only in east."""
+    world = mirrored()
+    fail_over(world)
+    world.source.ask(CreateLink(name="east-west", configs={"bootstrap.servers": "east:9092"}))
+    assert restored(world.source, "east-west") is None
+    world.run_until(lambda: world.source.mirror("orders").record.state is MirrorState.ACTIVE)
+    take_back(world)
+    return world
+
+
+def take_back(world: World) -> None:
+    command = ChangeMirrors(verb="failover", link="east-west", topics=("orders",))
+    assert world.source.ask(command).topics[0].state == "STOPPED"
+    world.run_until(lambda: superseder(world.destination) is not None)
+
+
+def restored(host: Host, link: str) -> LinkRefusal | None:
+    refusal: LinkRefusal | None = host.ask(RestoreMirrors(link, ("orders",))).topics[0].refusal
+    return refusal
+
+
+def test_the_region_that_took_over_last_is_not_restored_from_one_that_is_read_only() -> None:
+    """Nobody could write the topic, and what the last region has taken would be cut from it."""
+    world = taken_back()
+    refusal = restored(world.source, "east-west")
+    assert refusal is not None and "read-only there" in refusal.because
+    assert isinstance(world.source.ask(RestoreMirrors("east-west")), LinkRefusal), "nor with all"
+    assert clients.send(world.source, "orders", 0, b"taken")[0] == 0
+    assert restored(world.destination, "west-east") is None, "the other way it is"
+
+
+def test_it_is_restored_all_the_same_once_an_operator_has_decided_for_the_other_region() -> None:
+    world = taken_back()
+    assert world.destination.ask(UnfenceTopics(("orders",))).topics[0].refusal is None
+    world.run(100)
+    assert restored(world.source, "east-west") is None
+    world.run_until(lambda: world.source.mirror("orders").record.state is MirrorState.ACTIVE)
+    assert world.source.mirror("orders").record.generation == 5
+    assert clients.send(world.destination, "orders", 0, b"here")[0] == 0
+    take_back(world)
+    assert superseder(world.destination) == Superseder(6, "cluster-west")
+
+
+def test_without_fencing_the_source_is_written_still_and_nothing_is_refused() -> None:
+    world = taken_back()
+    configs = {"source.fencing.enable": "false"}
+    world.source.ask(AlterLinkConfigs(name="east-west", sets=configs))
+    assert restored(world.source, "east-west") is None
+
+
+def test_a_takeover_is_of_a_later_generation_than_that_of_the_source() -> None:
+    """The source was a mirror itself: of this region, or of a third one as in a chain."""
+    world = taken_back()
+    clients.delete_topic(world.destination, "orders")
+    world.run(1_000)
+    world.destination.ask(CreateMirror(link="west-east", mirror_topic="orders"))
+    world.run_until(lambda: caught_up(world))
+    fail_over(world)
+    world.run_until(lambda: superseder(world.source) == Superseder(5, "cluster-east"))
+    assert clients.send(world.source, "orders", 0, b"refused")[0] == REFUSED
 
 
 def test_an_operator_may_unfence_a_topic_and_it_stays_so() -> None:

@@ -118,6 +118,9 @@ def test_a_topic_that_was_taken_back_is_not_made_read_only_by_the_restore_before
     world = remembering()
     reversed_once(world, world.source, world.destination)
     fail_over(world.source)
+    world.run_until(lambda: is_read_only(world.destination))
+    assert world.destination.ask(UnfenceTopics(("orders",))).topics[0].refusal is None
+    world.run(100)
     restore(world, world.source)
     fail_over(world.source)
     assert world.all_come_late()
