@@ -24,6 +24,7 @@ from brokers.wire.messages.partition_offsets import (
 )
 from brokers.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from brokers.wire.messages.producers import InitProducerIdRequest
+from federation.commands.addresses import UNREACHABLE_EXIT
 from federation.commands.answers import Failure
 from federation.commands.region.client import Client, NoAnswer
 
@@ -96,8 +97,19 @@ class TopicClient:
     def partition_count(self) -> int:
         """With those that have no leader."""
         if not self._partition_count:
-            self._refresh()
+            self._look_up()
         return self._partition_count
+
+    def _look_up(self) -> None:
+        """Nothing has been asked yet: a region that does not answer may be named wrongly, and is not waited for."""
+        try:
+            self._refresh()
+        except NoAnswer as error:
+            raise Failure(
+                f"the region of {self.topic} does not answer: {error}",
+                hint="check that it runs and that the address is right",
+                exit_code=UNREACHABLE_EXIT,
+            ) from error
 
     # --- what is asked ---
 

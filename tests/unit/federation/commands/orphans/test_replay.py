@@ -250,6 +250,13 @@ def test_a_partition_whose_leader_stays_away_is_refused_by_name(
     assert numbers(leader) == [[], [], []]
 
 
+def test_a_region_that_does_not_answer_at_all_is_said_at_once() -> None:
+    with TopicClient("127.0.0.1:1", TOPIC) as client, pytest.raises(Failure) as refused:
+        replay(client, TAIL, ORPHANS, "west", lambda _: None)
+    assert refused.value.exit_code == 4
+    assert "127.0.0.1:1" in str(refused.value) and "address" in refused.value.hint
+
+
 def test_a_side_topic_that_grew_is_searched_where_its_records_went_before(leader: Leader) -> None:
     assert replayed(leader, tail_of(2)) == (3, 0)
     leader.partitions += [Partition(), Partition()]
