@@ -10,8 +10,10 @@ def matching(pattern: str, names: Iterable[str]) -> list[str]:
 
     RE2 needs time in proportion to the name, whatever the pattern is: Python's own expressions can take minutes.
     """
+    options = re2.Options()
+    options.log_errors = False  # RE2 would write them to stderr, too
     try:
-        matches = re2.compile(pattern).fullmatch
+        matches = re2.compile(pattern, options).fullmatch
     except re2.error as error:
         because = error.args[0] if error.args else ""
         because = because.decode(errors="replace") if isinstance(because, bytes) else str(because)
