@@ -212,6 +212,8 @@ class TopicClient:
 
     def _ask(self, partition: int, ask: Any) -> Any:
         """Again, while the partition has no leader that answers."""
+        if not self._partition_count:
+            self._look_up()
         because = ""
         for _ in range(RETRIES):
             try:

@@ -250,9 +250,23 @@ def test_a_partition_whose_leader_stays_away_is_refused_by_name(
     assert numbers(leader) == [[], [], []]
 
 
-def test_a_region_that_does_not_answer_at_all_is_said_at_once() -> None:
-    with TopicClient("127.0.0.1:1", TOPIC) as client, pytest.raises(Failure) as refused:
-        replay(client, TAIL, ORPHANS, "west", lambda _: None)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda client: replay(client, TAIL, ORPHANS, "west", lambda _: None),
+        lambda client: list(client.batches(0, 0)),  # as `orphans show --against` does
+    ],
+)
+def test_a_region_that_does_not_answer_at_all_is_said_at_once(
+    ask: Callable[[TopicClient], object],
+) -> None:
+    waits: list[float] = []
+    with (
+        TopicClient("127.0.0.1:1", TOPIC, sleep=waits.append) as client,
+        pytest.raises(Failure) as refused,
+    ):
+        ask(client)
+    assert not waits
     assert refused.value.exit_code == 4
     assert "127.0.0.1:1" in str(refused.value) and "address" in refused.value.hint
 
