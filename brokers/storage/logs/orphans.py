@@ -175,8 +175,13 @@ class TailSealing:
         if held + tail > limit:
             raise DiskError(
                 f"the orphan store holds {held} bytes, and this tail may have {tail}: more than"
-                f" orphan.store.max.bytes={limit}; `causeway orphans discard` makes room"
+                f" orphan.store.max.bytes={limit}; {_what_helps(tail, limit)}"
             )
+
+
+def _what_helps(tail: int, limit: int) -> str:
+    raised = "a higher limit and a restart of the broker"
+    return raised if tail > limit else f"`causeway orphans discard` makes room, or {raised}"
 
 
 def stored_bytes(files: Files) -> int:

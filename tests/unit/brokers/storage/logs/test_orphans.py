@@ -133,6 +133,9 @@ def test_a_store_has_a_limit() -> None:
     held = orphans.stored_bytes(files)
     (answer,) = seal(driver, 0, held + 100)
     assert "orphan.store.max.bytes" in answer.error
+    assert "discard" not in answer.error, "the tail alone is larger"
+    (answer,) = seal(driver, 0, held + len(driver.read_all()) - 1)
+    assert "discard" in answer.error
     assert seal(driver, 0, held + 20_000)[-1].done
 
 
