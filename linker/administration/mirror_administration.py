@@ -27,6 +27,7 @@ from linker.administration.registry import (
 from linker.answers import MirrorDescription, Mirrors
 from linker.commands import CreateMirror, ListMirrors
 from linker.control.cluster_link import ClusterLink
+from linker.control.mirror_refusals import TAKEN_OVER_HINT
 from linker.control.topic_settings import creation, refusal_of
 from linker.errors import LinkRefusal
 from linker.frames import TopicState
@@ -74,7 +75,7 @@ class MirrorAdministration:
             raise LinkRefusal(
                 "UNKNOWN_TOPIC_OR_PARTITION",
                 read_only_because(topic, placed.writer or ""),
-                hint="`causeway mirror truncate-and-restore` makes it a mirror of that region",
+                hint=TAKEN_OVER_HINT,
             )
         if found is None:
             raise LinkRefusal(

@@ -22,15 +22,15 @@ from linker.administration.registry import (
 )
 from linker.answers import TopicResult, Topics
 from linker.commands import ChangeMirrors
-from linker.control.cancelling import UNDER_WAY, Cancelling, why_not
 from linker.control.cancelling import VERB as CANCEL
+from linker.control.cancelling import Cancelling, why_not
 from linker.control.cluster_link import ClusterLink
 from linker.control.failover import PROMOTE_TIMEOUT_MS, Answered
 from linker.control.mirror_refusals import changed_meanwhile
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import LinkRefusal
 from linker.records.mirror_record import Asked, CutKind, verb_of
-from linker.records.mirror_state import LIVE, TRANSITIONS, MirrorTrigger
+from linker.records.mirror_state import LIVE, TRANSITIONS, UNDER_WAY, MirrorTrigger
 from linker.records.stop_list import Stop
 from linker.region_client import Effects, RegionClient
 

@@ -25,7 +25,7 @@ from linker.errors import DIVERGED, LinkRefusal
 from linker.frames import TopicState
 from linker.protocol_versions import SUPERSEDES_FROM
 from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror
-from linker.records.mirror_state import TRANSITIONS, MirrorState, MirrorTrigger
+from linker.records.mirror_state import RESTORING, TRANSITIONS, MirrorState, MirrorTrigger
 from linker.region_client import Effects, RegionClient
 
 VERB: Final = "truncate-and-restore"
@@ -283,6 +283,12 @@ def _of_failed(
     record: MirrorRecord, link: ClusterLink, state: TopicState, now: Instant
 ) -> MirrorRecord:
     """A mirror whose source has lost records that it holds goes on from what they have in common."""
+    if record.state in RESTORING and record.link == link.name:
+        raise LinkRefusal(
+            "UNSUPPORTED_MIRROR_STATE",
+            f"{record.topic} is restored already: it is {record.state.value}",
+            hint="`causeway mirror transitions` shows what it waits for",
+        )
     if not _is_diverged(record, link, state):
         raise LinkRefusal(
             "UNSUPPORTED_MIRROR_STATE",

@@ -17,15 +17,23 @@ from linker.answers import (
     TransitionStep,
     total_lag,
 )
-from linker.control.cancelling import STOPPING
 from linker.control.cluster_link import ClusterLink
+from linker.control.mirror_refusals import TAKEN_OVER_HINT
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_link import SourceLink
 from linker.errors import LINK_HINTS, MIRROR_HINTS, TaskError, TaskState
 from linker.records import hole_ledger
 from linker.records.link_state import LinkState
 from linker.records.mirror_record import verb_of
-from linker.records.mirror_state import CATEGORIES, LIVE, RESTORING, SHOWN, Category, MirrorState
+from linker.records.mirror_state import (
+    CATEGORIES,
+    LIVE,
+    RESTORING,
+    SHOWN,
+    STOPPING,
+    Category,
+    MirrorState,
+)
 from linker.region_client import RegionClient
 
 _TASK_STATES = {
@@ -117,7 +125,7 @@ def describe_mirror(
         reason=_reason(link, mirror, transition),
         lags=tuple(lags) if record.state in LIVE else (),
         holes=tuple(hole_ledger.in_order(region.holes.of(region.view.image, mirror.topic))),
-        hint=MIRROR_HINTS[record.error],
+        hint=TAKEN_OVER_HINT if mirror.taken_over else MIRROR_HINTS[record.error],
         transition=transition,
     )
 
@@ -132,7 +140,7 @@ def _reason(link: ClusterLink, mirror: MirrorTopic, transition: Transition | Non
         return f"{record.reason}; {waits_for}" if waits_for else record.reason
     if record.state in LIVE and not record.reason:
         return mirror.config_trouble or link.because
-    return record.reason
+    return mirror.taken_over or record.reason
 
 
 def partition_lag(link: ClusterLink, mirror: MirrorTopic, index: int, now: Instant) -> PartitionLag:

@@ -5,12 +5,12 @@ from typing import Final
 
 from brokers.ids import Instant
 from linker.answers import Transition, TransitionStep
-from linker.control.cancelling import STOPPING, why_not
+from linker.control.cancelling import why_not
 from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.reversing import NOT_TAKEN_BACK, unheard_withdrawal
 from linker.records.mirror_record import CutKind, MirrorRecord, verb_of
-from linker.records.mirror_state import RESTORING, MirrorState
+from linker.records.mirror_state import RESTORING, STOPPING, MirrorState
 from linker.records.stop_list import Stop
 from linker.region_client import RegionClient
 

@@ -31,15 +31,20 @@ from linker.records.mirror_record import (
     TransitionError,
     verb_of,
 )
-from linker.records.mirror_state import RESTORING, TRANSITIONS, MirrorState, MirrorTrigger
+from linker.records.mirror_state import (
+    RESTORING,
+    STOPPING,
+    TRANSITIONS,
+    UNDER_WAY,
+    MirrorState,
+    MirrorTrigger,
+)
 from linker.records.stop_list import Stop
 from linker.region_client import Effects, RegionClient
 
 VERB: Final = "cancel"
 CANCELLED: Final = "CANCELLED"
 CONFLICT_MS: Final = 20
-STOPPING: Final = (MirrorState.PENDING_STOPPED, MirrorState.PENDING_SYNCHRONIZE)
-UNDER_WAY: Final = (*STOPPING, MirrorState.PENDING_MIRROR, *RESTORING)
 _TRIGGERS: Final = {
     MirrorState.ACTIVE: MirrorTrigger.CANCEL,
     MirrorState.PAUSED: MirrorTrigger.CANCEL_PAUSED,

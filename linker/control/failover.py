@@ -37,7 +37,13 @@ from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_brokers import SourceBrokers
 from linker.errors import LinkRefusal
 from linker.records.mirror_record import Asked, CutKind, verb_of
-from linker.records.mirror_state import MAY_HAVE_DIVERGED, TRANSITIONS, MirrorState, MirrorTrigger
+from linker.records.mirror_state import (
+    MAY_HAVE_DIVERGED,
+    TRANSITIONS,
+    UNDER_WAY,
+    MirrorState,
+    MirrorTrigger,
+)
 from linker.region_client import Effects, RegionClient
 
 CONFLICT_MS: Final = 20
@@ -260,7 +266,7 @@ class MirrorFailover:
         """Whether somebody has taken the failover back before it was in the record."""
         record = self._mirror.record
         is_new = record.asked != self._over and not self._kind.is_proven
-        return is_new and record.state not in cancelling.UNDER_WAY
+        return is_new and record.state not in UNDER_WAY
 
     def _on_halt_refused(self, refusal: Refusal | None, now: Instant) -> Effects:
         """Still in the same phase, so the record is not halted: it was not written, or nobody knows yet."""

@@ -1,27 +1,40 @@
 """Why a mirror topic's state is not changed as the operator asked."""
 
+from typing import Final
+
 from brokers.errors import KafkaError, Refusal
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import LinkRefusal
-from linker.records.mirror_state import MirrorState
+from linker.records.mirror_state import UNDER_WAY, MirrorState
+
+TAKEN_OVER_HINT: Final = "`causeway mirror truncate-and-restore` makes it a mirror of that region"
 
 
 def refused(mirror: MirrorTopic, verb: str) -> LinkRefusal:
     """The mirror's state does not allow this change."""
+    if mirror.record.state is MirrorState.STOPPED and mirror.taken_over:
+        return LinkRefusal("INVALID_REQUEST", mirror.taken_over, hint=TAKEN_OVER_HINT)
     if mirror.record.state is MirrorState.STOPPED:
         return LinkRefusal(
             "INVALID_REQUEST",
             f"{mirror.topic} is STOPPED: it is no mirror any more, and is writable already",
             hint="`causeway mirror decisions` shows since when, and why",
         )
-    hint = "`causeway mirror describe` shows why"
-    if mirror.record.state is MirrorState.PAUSED:
-        hint = "`causeway mirror resume` lets it go on; `causeway mirror failover` works as it is"
     return LinkRefusal(
         "INVALID_REQUEST",
         f"{mirror.topic} is {mirror.record.state.value}: {verb} is not possible now",
-        hint=hint,
+        hint=_what_first(mirror),
     )
+
+
+def _what_first(mirror: MirrorTopic) -> str:
+    if mirror.record.state is MirrorState.PAUSED:
+        return "`causeway mirror resume` lets it go on; `causeway mirror failover` works as it is"
+    if mirror.record.state in UNDER_WAY:
+        return (
+            "`causeway mirror transitions` shows what it waits for, and whether it can be cancelled"
+        )
+    return "`causeway mirror describe` shows why"
 
 
 def not_made_yet(mirror: MirrorTopic) -> LinkRefusal:

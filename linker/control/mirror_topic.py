@@ -26,7 +26,11 @@ from brokers.metadata.commands.config_commands import (
     ResourceType,
 )
 from brokers.metadata.commands.document_commands import DocumentChange
-from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
+from brokers.metadata.commands.mirror_commands import (
+    CreateMirrorTopic,
+    read_only_because,
+    superseder_of,
+)
 from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions
 from linker.config_values import CLEANUP_POLICY
 from linker.control.cut_clamp import CutClamp
@@ -119,6 +123,13 @@ class MirrorTopic:
     def is_made(self) -> bool:
         """Whether its topic is in this region."""
         return self.partition_count > 0
+
+    @property
+    def taken_over(self) -> str:
+        """Why it is read-only here: another region has taken it over since it was stopped. Empty if none has."""
+        image = self._region.view.image.topics_by_name.get(self.topic)
+        writer = image.writer if image is not None else None
+        return read_only_because(self.topic, writer) if writer and superseder_of(writer) else ""
 
     @property
     def is_halted(self) -> bool:

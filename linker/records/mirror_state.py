@@ -40,7 +40,9 @@ STORED: Final = (
     MirrorState.STOPPED,
 )
 LIVE: Final = STORED[:-1]  # the link is the topic's writer
+STOPPING: Final = (MirrorState.PENDING_STOPPED, MirrorState.PENDING_SYNCHRONIZE)
 RESTORING: Final = (MirrorState.PENDING_SETUP_FOR_RESTORE, MirrorState.PENDING_RESTORE)
+UNDER_WAY: Final = (*STOPPING, MirrorState.PENDING_MIRROR, *RESTORING)
 # These may hold other records than the source has now.
 MAY_HAVE_DIVERGED: Final = (*RESTORING, MirrorState.FAILED, MirrorState.PENDING_MIRROR)
 

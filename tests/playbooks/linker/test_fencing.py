@@ -148,6 +148,17 @@ def test_the_region_that_took_over_last_is_not_restored_from_one_that_is_read_on
     assert restored(world.destination, "west-east") is None, "the other way it is"
 
 
+def test_a_mirror_that_was_taken_over_since_it_was_stopped_says_so() -> None:
+    world = taken_back()
+    shown = world.destination.mirror("orders")
+    assert shown.record.state is MirrorState.STOPPED
+    assert "taken over by region cluster-west" in shown.reason and "read-only" in shown.reason
+    assert "truncate-and-restore" in shown.hint
+    command = ChangeMirrors(verb="failover", link="west-east", topics=("orders",))
+    refusal = world.destination.ask(command).topics[0].refusal
+    assert refusal is not None and refusal.because == shown.reason and refusal.hint == shown.hint
+
+
 def test_it_is_restored_all_the_same_once_an_operator_has_decided_for_the_other_region() -> None:
     world = taken_back()
     assert world.destination.ask(UnfenceTopics(("orders",))).topics[0].refusal is None

@@ -177,6 +177,15 @@ def test_what_has_no_tail_seals_nothing() -> None:
     assert [one.end - one.offset for one in world.source.mirror("orders").record.restore] == [0]
 
 
+def test_a_restore_that_is_asked_for_again_says_that_it_is_under_way() -> None:
+    world = failed_over()
+    link_back(world)
+    assert restore(world).refusal is None
+    again = restore(world).refusal
+    assert again is not None and again.code == "UNSUPPORTED_MIRROR_STATE"
+    assert "restored already" in again.because and "mirror transitions" in again.hint
+
+
 def test_there_and_back_three_times() -> None:
     """The regions swap roles; every time the loser's tail is sealed, and the logs are equal."""
     world = failed_over()

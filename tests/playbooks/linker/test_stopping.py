@@ -157,6 +157,19 @@ def test_a_second_failover_is_refused_with_the_state() -> None:
     assert "mirror decisions" in again.refusal.hint
 
 
+def test_a_refusal_says_what_to_do_first() -> None:
+    world = started()
+    assert change(world, "pause").state == "PAUSED"
+    refusal = change(world, "promote").refusal
+    assert refusal is not None and "mirror resume" in refusal.hint
+    assert change(world, "resume").state == "ACTIVE"
+    world.reachable = False
+    world.cut()
+    assert change(world, "promote", timeout_ms=60_000).state == "PENDING_STOPPED"
+    refusal = change(world, "promote", timeout_ms=60_000).refusal
+    assert refusal is not None and "mirror transitions" in refusal.hint
+
+
 @pytest.mark.parametrize("verb", ["promote", "failover", "pause", "resume"])
 def test_validate_only_changes_nothing(verb: str) -> None:
     world = started()
