@@ -42,6 +42,7 @@ class StartupWait:
         self._awaited: dict[
             str, Offset
         ] = {}  # names of records, and their versions when this broker started
+        self._told_at: dict[str, Instant] = {}  # what they said of themselves then
         self._timer: int | None = None
 
     @property
@@ -86,6 +87,8 @@ class StartupWait:
             return []
         versions = self._destinations.versions
         self._awaited = {name: one for name, one in versions.items() if one < began_at}
+        records = self._destinations.records
+        self._told_at = {name: records[name].told_at for name in self._awaited}
         return self._hold() if self._awaited else []
 
     # --- what is waited for ---
@@ -104,9 +107,17 @@ class StartupWait:
         return effects + (self._go_on(self._heard(over), now) if over else [])
 
     def _heard(self, names: list[str]) -> str:
-        newer = [name for name in names if name in self._destinations.versions]
+        records = self._destinations.records
+        newer = [name for name in names if name in records]
         gone = [name for name in names if name not in newer]
-        because = [f"of {', '.join(newer)} it is known what was taken over"] if newer else []
+        # Another broker writes a record again as it is.
+        heard = [name for name in newer if records[name].told_at != self._told_at[name]]
+        unheard = [name for name in newer if name not in heard]
+        because = [f"of {', '.join(heard)} it is known what was taken over"] if heard else []
+        if unheard:
+            because.append(
+                f"another broker takes writes; {', '.join(unheard)} was not heard since this one started"
+            )
         because += [f"{', '.join(gone)} mirrors nothing any more, or is forgotten"] if gone else []
         return "; ".join(because)
 

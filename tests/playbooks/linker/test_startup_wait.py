@@ -2,14 +2,20 @@
 
 from pathlib import Path
 
-from brokers.errors import KafkaError
+from brokers.errors import KafkaError, Refusal
+from brokers.metadata.commands.document_commands import PutDocuments
 from linker.commands import AlterLinkConfigs, ChangeMirrors, CreateMirror, DeleteLink
-from linker.records.destination import DESTINATION_KIND, DestinationRecord, decode_destination
+from linker.records.destination import (
+    DESTINATION_KIND,
+    DestinationRecord,
+    decode_destination,
+    put,
+)
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_fencing import REFUSED, cut_off, fail_over, is_fenced
 from tests.playbooks.linker.test_link_metrics import scraped
 from tests.playbooks.linker.test_older_sources import Older
-from tests.playbooks.linker.world import Host, World, caught_up, linked
+from tests.playbooks.linker.world import Host, World, caught_up, linked, submit
 
 WAIT_MS = 5_000
 NAME = "cluster-east/west-east"
@@ -165,6 +171,20 @@ def test_without_its_link_a_region_goes_on_after_the_configured_time_and_says_so
     assert metrics["causeway_startup_missed_destinations"] == {(("destination", NAME),): 1}
     (said,) = [one for one in world.source.changes if one.to == "taken"]
     assert f"{NAME} was not heard in link.source.startup.wait.ms={WAIT_MS}" in said.why
+
+
+def test_who_goes_on_because_another_broker_has_does_not_say_that_the_link_was_heard() -> None:
+    """The other one's time was up, and it has written the record again as it was."""
+    world = mirrored()
+    cut_off(world)
+    restart(world.source)
+    known = record(world)
+    assert known is not None
+    version = world.source.view.image.document_version(DESTINATION_KIND, NAME)
+    assert not isinstance(submit(world.source, PutDocuments((put(known, version),))), Refusal)
+    world.run(100)
+    (said,) = [one for one in world.source.changes if one.to == "taken"]
+    assert "another broker" in said.why and f"{NAME} was not heard" in said.why
 
 
 def test_0_switches_it_off() -> None:
