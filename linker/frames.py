@@ -155,6 +155,11 @@ class TopicState:
     former: Former | None = None
     reversing: Former | None = None
 
+    @property
+    def generation(self) -> int:
+        """In which its region has taken it over, or an operator there has decided for it; 0: neither."""
+        return self.former.generation if self.former is not None else 0
+
 
 class SupersededTopic(NamedTuple):
     """By the source's name and topic id. `generation` is the topic's since it was taken over."""

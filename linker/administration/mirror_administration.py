@@ -283,6 +283,7 @@ class MirrorAdministration:
             state=MirrorState.ACTIVE,
             since=now,
             known_at=state.metadata_offset,
+            source_generation=state.generation,
             spec=TopicSpec(tuple(command.configs.items()), command.replication_factor or -1),
             origins=(link.source_cluster_id, *state.origins),
         )

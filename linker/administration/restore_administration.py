@@ -215,6 +215,7 @@ class RestoreAdministration:
             generation=max(known, state.former.generation) + 1,
             reason=VERB,
             known_at=state.metadata_offset,
+            source_generation=state.generation,
             origins=(link.source_cluster_id, *state.origins),
         )
 

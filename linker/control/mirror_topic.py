@@ -288,11 +288,14 @@ class MirrorTopic:
             return []
         count = self.partition_count
         command: Submitted | None = None
+        if self.record.source_generation < state.generation:
+            return self._note(replace(self.record, source_generation=state.generation))
         if count == 0:
             command = creation(self.topic, self._link, state, self.record.spec)
         elif count < state.partition_count:
+            # First: a broker of the source that has not heard of these partitions is behind.
             if self.record.known_at < state.metadata_offset:
-                return self._note_known(state)
+                return self._note(replace(self.record, known_at=state.metadata_offset))
             growth = NewPartitions(name=self.topic, count=state.partition_count)
             command = CreatePartitions((growth,), writer=self._link.name)
         elif changes := self._config_changes(state):
@@ -303,10 +306,9 @@ class MirrorTopic:
         self.config_trouble, self._proposed = "", None
         return []
 
-    def _note_known(self, state: TopicState) -> Effects:
-        """Before the mirror has these partitions: a broker of the source that has not heard of them is behind."""
+    def _note(self, record: MirrorRecord) -> Effects:
+        """Write down what is known of the source: it may be away when that is needed, or speak with another broker."""
         self._proposing, self._proposed = True, None
-        record = replace(self.record, known_at=state.metadata_offset)
         return self.change(record, self._on_proposed)
 
     def _config_changes(self, state: TopicState) -> dict[str, tuple[ConfigOperation, str | None]]:

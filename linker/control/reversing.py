@@ -34,8 +34,8 @@ def generation_of(mirror: MirrorTopic, kind: CutKind) -> int:
 
 def next_generation(mirror: MirrorTopic) -> int:
     """Above all that either region has known of the topic: the source may have taken it over from a third one."""
-    former = mirror.source_state.former if mirror.source_state is not None else None
-    return max(mirror.record.generation, former.generation if former is not None else 0) + 1
+    heard = mirror.source_state.generation if mirror.source_state is not None else 0
+    return max(mirror.record.generation, mirror.record.source_generation, heard) + 1
 
 
 def is_fenced(region: RegionClient, mirror: MirrorTopic) -> bool:

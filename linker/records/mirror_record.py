@@ -149,7 +149,8 @@ class MirrorRecord:
     `origins`: the cluster ids that its records come through, the nearest first. `holes_shown`: by partition, where the
     last hole ended at which the mirror was paused; who resumes it accepts that hole, wherever it ends by then.
     `known_at`: an offset of the source's metadata log at which its topic was there; what a broker says of it that has
-    not got so far is ignored. In
+    not got so far is ignored. `source_generation`: the last in which the source has taken its topic over, or an
+    operator has decided for it there, as far as is known; 0: neither. In
     PENDING_STOPPED and PENDING_SYNCHRONIZE, `stop` says for which command, and `stop_by` is the deadline of a promotion
     or reversal; in PENDING_MIRROR, `stop` is the reversal. `fenced_at`: the offset of the source's metadata log from
     which on no producer writes its topic, -1 before that. A reversal is of the generation in which it begins, in both
@@ -175,6 +176,7 @@ class MirrorRecord:
     stop_by: Instant = 0
     fenced_at: Offset = -1
     known_at: Offset = 0
+    source_generation: int = 0
     halted: bool = False
     may_have_diverged: bool = False
     known: tuple[SourceEnd, ...] = ()
@@ -273,6 +275,7 @@ class MirrorRecord:
                 "stop_by": self.stop_by,
                 "fenced_at": self.fenced_at,
                 "known_at": self.known_at,
+                "source_generation": self.source_generation,
                 "halted": self.halted,
                 "may_have_diverged": self.may_have_diverged,
                 "known": self.known,
@@ -315,6 +318,7 @@ def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
         stop_by=int(fields["stop_by"]),
         fenced_at=int(fields.get("fenced_at", -1)),
         known_at=int(fields.get("known_at", 0)),
+        source_generation=int(fields.get("source_generation", 0)),
         halted=bool(fields.get("halted", False)),
         may_have_diverged=bool(fields.get("may_have_diverged", False)),
         known=tuple(SourceEnd(*one) for one in fields.get("known", ())),

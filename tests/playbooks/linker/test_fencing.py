@@ -178,16 +178,49 @@ def test_without_fencing_the_source_is_written_still_and_nothing_is_refused() ->
     assert restored(world.source, "east-west") is None
 
 
-def test_a_takeover_is_of_a_later_generation_than_that_of_the_source() -> None:
+def mirrored_anew() -> World:
     """The source was a mirror itself: of this region, or of a third one as in a chain."""
     world = taken_back()
     clients.delete_topic(world.destination, "orders")
     world.run(1_000)
     world.destination.ask(CreateMirror(link="west-east", mirror_topic="orders"))
     world.run_until(lambda: caught_up(world))
+    return world
+
+
+def test_a_takeover_is_of_a_later_generation_than_that_of_the_source() -> None:
+    world = mirrored_anew()
     fail_over(world)
     world.run_until(lambda: superseder(world.source) == Superseder(5, "cluster-east"))
     assert clients.send(world.source, "orders", 0, b"refused")[0] == REFUSED
+
+
+def test_what_was_heard_of_the_source_is_known_after_a_restart_without_it() -> None:
+    world = mirrored_anew()
+    cut_off(world)
+    world.destination.stop()
+    world.destination.start()
+    fail_over(world)
+    world.reachable = True
+    world.run_until(lambda: superseder(world.source) == Superseder(5, "cluster-east"))
+    assert clients.send(world.source, "orders", 0, b"refused")[0] == REFUSED
+
+
+def test_a_takeover_at_the_source_that_was_heard_of_is_known_after_a_restart_without_it() -> None:
+    """In a chain west, east, north: east fails over, then north, whose broker has restarted since."""
+    world = mirrored()
+    north = Host(world, "north").start()
+    north.ask(CreateLink(name="east-north", configs={"bootstrap.servers": "east:9092"}))
+    north.ask(CreateMirror(link="east-north", mirror_topic="orders"))
+    fail_over(world)
+    world.run(1_000)
+    cut_off(world)
+    north.stop()
+    north.start()
+    north.ask(ChangeMirrors(verb="failover", link="east-north", topics=("orders",)))
+    world.reachable = True
+    world.run_until(lambda: superseder(world.destination) == Superseder(3, "cluster-north"))
+    assert clients.send(world.destination, "orders", 0, b"refused")[0] == REFUSED
 
 
 def test_an_operator_may_unfence_a_topic_and_it_stays_so() -> None:

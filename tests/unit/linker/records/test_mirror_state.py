@@ -53,6 +53,7 @@ RECORDS = st.builds(
     stop_by=NUMBERS,
     fenced_at=NUMBERS,
     known_at=NUMBERS,
+    source_generation=NUMBERS,
     spec=st.builds(TopicSpec, st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple), NUMBERS),
     cut=st.none() | CUTS,
     asked=st.none() | st.builds(Asked, TEXT, NUMBERS, TEXT, TEXT),
