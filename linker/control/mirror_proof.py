@@ -134,7 +134,7 @@ class MirrorProof:
         if self._progress.phase is FailoverPhase.AWAITING_FENCE:
             return self._check_again(NOT_FENCED, now) + self._note_fence(now)
         if self._progress.phase is not FailoverPhase.CATCHING_UP:
-            return self._check_again("the source did not answer", now, "CLUSTER_LINK_UNAVAILABLE")
+            return self._check_again(self._sources.why_silent, now, "CLUSTER_LINK_UNAVAILABLE")
         collected = self._progress.in_this_phase(self._on_collected)
         return self._reports.collect((self._mirror.topic,), collected, now)
 

@@ -109,6 +109,13 @@ class SourceBrokers:
         reached = {fetcher.broker_id for fetcher, each in self._others.items() if each.data.is_open}
         return others <= reached
 
+    @property
+    def why_silent(self) -> str:
+        """Why a question to the source has no answer."""
+        if self._link.config.paused:
+            return f"link {self._link.name} is paused here (cluster.link.paused)"
+        return "the source did not answer"
+
     def leader_of(self, state: TopicState, index: int) -> BrokerId | None:
         """The broker of the source that leads a partition; None where none does."""
         if not state.leaders:

@@ -6,7 +6,7 @@ import pytest
 
 from brokers.ids import TopicPartition
 from linker.answers import TopicResult, Topics
-from linker.commands import ChangeMirrors, DeleteLink
+from linker.commands import AlterLinkConfigs, ChangeMirrors, DeleteLink
 from linker.events import AdminAsked
 from linker.records.mirror_record import CutKind
 from linker.records.mirror_state import MirrorState
@@ -61,6 +61,17 @@ def test_promote_without_its_source_gives_up_and_the_mirror_goes_on() -> None:
     world.reachable = True
     clients.send(world.source, "orders", 0, b"still mirrored")
     world.run_until(lambda: caught_up(world))
+
+
+def test_promote_on_a_paused_link_says_what_it_waits_for() -> None:
+    world = started()
+    sets = {"cluster.link.paused": "true"}
+    world.destination.ask(AlterLinkConfigs(name="west-east", sets=sets))
+    assert change(world, "promote", timeout_ms=2_000).refusal is None
+    world.run(3_000)
+    (error,) = world.destination.mirror("orders").record.transition_errors
+    assert error.code == "CLUSTER_LINK_UNAVAILABLE"
+    assert error.because == "promote gave up: link west-east is paused here (cluster.link.paused)"
 
 
 def test_a_promotion_outlives_a_restart_of_its_node() -> None:
