@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from federation.audit.segments.batches import Part
-from federation.audit.segments.headers import HEADER, HEADER_BYTES, LENGTH_BYTES
+from federation.audit.segments.headers import HEADER, HEADER_BYTES, LENGTH_BYTES, OFFSET_MAX
 
 Mark: TypeAlias = tuple[int, int, int, int]
 """A batch: where it starts in the bytes of a copy, base offset, next offset, largest timestamp."""
+NO_MARK: Mark = (OFFSET_MAX, OFFSET_MAX, OFFSET_MAX, -1)
 Column: TypeAlias = Any  # numpy's arrays of int64 or bool
 
 
@@ -40,7 +41,8 @@ class PartIndexes:
         self._timestamp, self._offset = _entries(self._paths[1], ">i8,>i4")
         self._last += self._base
         self._offset += self._base
-        self._place = self._position - part.start + begin
+        self._shift = begin - part.start
+        self._place = self._position + self._shift
         self._is_inside = (self._position >= part.start) & (self._position < part.stop)
 
     @property
@@ -67,21 +69,25 @@ class PartIndexes:
         yield from self._first(1, wrong, self._offset, reached)
 
     def _has_other_time(self, marks: Column, reached: int) -> Column:
-        """The batch of an entry's offset has another largest timestamp; mostly it is one that was noted."""
-        if not len(marks):
-            return np.zeros(len(self._offset), bool)
-        number = np.minimum(np.searchsorted(marks[:, 2], self._offset, "right"), len(marks) - 1)
-        is_noted = (marks[number, 1] <= self._offset) & (self._offset < marks[number, 2])
-        wrong = is_noted & (marks[number, 3] != self._timestamp)
-        for entry in np.flatnonzero(~is_noted & (self._offset < reached)):
-            found = self._largest_timestamp(int(self._offset[entry]))
+        """The batch of an entry's offset has another largest timestamp; mostly it is one that was noted.
+
+        Only of batches that the walk met: the file's others may be damaged, and are judged with what is read there.
+        """
+        number: Column = np.searchsorted(marks[:, 2], self._offset, "right")
+        noted = np.vstack([marks, NO_MARK])[number]
+        is_noted = noted[:, 1] <= self._offset
+        wrong = is_noted & (noted[:, 3] != self._timestamp)
+        is_met = (self._part.floor <= self._offset) & (self._offset < reached)
+        for entry in np.flatnonzero(~is_noted & is_met):
+            found = self._largest_timestamp(int(self._offset[entry]), marks[: number[entry]])
             wrong[entry] = found is not None and found != self._timestamp[entry]
         return wrong
 
-    def _largest_timestamp(self, offset: int) -> int | None:
-        """Of the batch that holds the offset, found by hopping from the last good entry below it."""
-        before = int(np.searchsorted(self._last, offset))
-        byte = int(self._position[before - 1]) if before else 0
+    def _largest_timestamp(self, offset: int, below: Column) -> int | None:
+        """Of the batch that holds the offset, found by hopping from the last of the marks below it."""
+        byte = self._part.start
+        if len(below):
+            byte = max(byte, int(below[-1, 0]) - self._shift)
         with open(self._part.path, "rb", buffering=0) as file:
             while byte < self._part.stop:
                 data = os.pread(file.fileno(), HEADER_BYTES, byte)

@@ -1,6 +1,7 @@
 """Files that are lost, overlap or lead astray are classes of their own, with their offsets."""
 
 import random
+import struct
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ from federation.audit.verdict.verdicts import Verdict
 from tests.spark import facts, generate
 from tests.spark.file_plants import FILE_PLANTS
 from tests.spark.file_sides import KEY, SIDES, Sides
+from tests.spark.plants import Stored
+
+TIME_ENTRY = struct.Struct(">qi")
 
 
 @pytest.mark.parametrize("number", range(6))
@@ -34,6 +38,69 @@ def test_segments_without_indexes_are_legal(tmp_path: Path) -> None:
     for path in sides.folders["east"].glob("*index"):
         path.unlink()
     assert sides.audit().verdict is Verdict.KEPT
+
+
+def test_a_time_index_is_judged_without_any_offset_index(tmp_path: Path) -> None:
+    """Nothing says where a walk should take note of batches: they are found from the segment's start."""
+    sides = Sides(tmp_path, random.Random(1))
+    for path in tmp_path.rglob("*.index"):
+        path.unlink()
+    path = min(sides.folders["east"].glob("*.timeindex"))
+    data = bytearray(path.read_bytes())
+    timestamp, offset = TIME_ENTRY.unpack_from(data)
+    TIME_ENTRY.pack_into(data, 0, timestamp - 1, offset)
+    path.write_bytes(data)
+    assert kinds_at(sides) == [("index_damaged", "mirror")]
+
+
+def test_no_batch_is_searched_from_a_negative_position(tmp_path: Path) -> None:
+    """The first entry of the mirror's offset indexes, in one after another."""
+    for number in range(6):
+        sides = Sides(tmp_path / str(number), random.Random(1))
+        path = sorted(sides.folders["east"].glob("*.index"))[number]
+        data = bytearray(path.read_bytes())
+        struct.pack_into(">i", data, 4, -5)
+        path.write_bytes(data)
+        assert kinds_at(sides) == [("index_damaged", "mirror")]
+
+
+@pytest.mark.parametrize("byte", [41, 25], ids=["largest timestamp", "last offset delta"])
+def test_a_damaged_batch_is_no_fault_of_the_index_that_names_it(tmp_path: Path, byte: int) -> None:
+    """The mirror's one file is read by several units, and those behind the batch do not know that it is damaged."""
+    for number in range(9, 15):
+        sides = Sides(tmp_path / str(number), random.Random(1))
+        log = sides.log()
+        log[number] = log[number][0], generate.flipped(log[number][1], byte, 5)
+        in_one_segment(sides, log)
+        assert kinds_at(sides) == [("damaged", "mirror")], number
+
+
+@pytest.mark.parametrize("falls", [True, False])
+def test_a_time_index_whose_offsets_fall_is_damaged(tmp_path: Path, falls: bool) -> None:
+    """Though each entry leads to its batch: Kafka refuses such an entry, and truncates by binary search in offsets."""
+    sides = Sides(tmp_path, random.Random(1))
+    log = sides.log()
+    log[12:14] = reversed(log[12:14])
+    in_one_segment(sides, log)
+    entries = [(one.max_timestamp, one.next_offset - 1) for one, _ in log[12:14]]
+    written = entries if falls else entries[:1]
+    path = sides.folders["east"] / f"{0:020}.timeindex"
+    path.write_bytes(b"".join(TIME_ENTRY.pack(*one) for one in written))
+    expected = [("index_damaged", "mirror")] * falls + [("out_of_order", "mirror")]
+    assert kinds_at(sides) == expected
+
+
+def in_one_segment(sides: Sides, log: list[Stored]) -> None:
+    """The mirror's log, in place of what it has."""
+    for path in sides.folders["east"].iterdir():
+        path.unlink()
+    generate.write_partition(
+        str(sides.folders["east"].parent), *KEY, generate.cut_in_segments(log, set())
+    )
+
+
+def kinds_at(sides: Sides) -> list[tuple[str, str]]:
+    return sorted((one.kind.value, one.side.value) for one in sides.audit().findings)
 
 
 @pytest.mark.parametrize("promised", ["some", "none"])
