@@ -223,11 +223,15 @@ def other_length(pair: Pair, seed: random.Random) -> None:
 
 
 def half_a_batch(pair: Pair, seed: random.Random) -> None:
-    """A batch cut short in the middle of a file, the next one right behind what is left of it."""
+    """A batch cut short in the middle of a file, the next one right behind what is left of it.
+
+    More than zeros is cut off: the next one begins with zeros, which would make the batch whole again.
+    """
     batch = pair.place(seed)
     number = at(pair.mirror, batch)
     data = batch.encoded()
-    pair.mirror[number] = batch, data[: seed.randrange(1, len(data))]
+    most = len(data.rstrip(b"\0")) - 1
+    pair.mirror[number] = batch, data[: min(most, seed.randrange(1, len(data)))]
     pair.expected.append(("unreadable", "mirror", batch.base_offset, batch.next_offset))
 
 

@@ -8,7 +8,7 @@ import pytest
 from federation.audit.comparison.findings import Class
 from federation.audit.verdict.holes import KnownHole
 from federation.audit.verdict.verdicts import Verdict
-from tests.spark.cases import audit, planted
+from tests.spark.cases import audit, planted, unexpected
 from tests.spark.file_plants import FILE_PLANTS
 from tests.spark.file_sides import Sides
 from tests.spark.kinds import KINDS
@@ -38,6 +38,18 @@ def test_each_is_found_wherever_it_is_planted(tmp_path: Path, name: str) -> None
         folder = tmp_path / str(number)
         folder.mkdir()
         assert KINDS[name](folder, random.Random(f"{name} {number}")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("swapped", 1148), ("swapped_on_both", 817), ("half_a_batch", 78), ("half_a_batch", 1790)],
+)
+def test_nothing_else_is_found_beside_what_was_planted(
+    tmp_path: Path, name: str, number: int
+) -> None:
+    """Time indexes that fell with the swapped batches; batches that the next one's zeros made whole."""
+    case = planted(str(tmp_path), number, (name,))
+    assert unexpected(case, audit(case.options()).findings) == []
 
 
 def test_there_are_forty_kinds_and_more() -> None:
