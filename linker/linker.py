@@ -239,16 +239,25 @@ class Linker:
         self.source_links.pop(name, None)
         return [effect for each in halves for effect in each.close(now)]
 
-    def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
-        """`found` is called with the source's cluster id, or why it is not known."""
+    def probe(
+        self,
+        record: LinkRecord,
+        config: LinkConfig,
+        found: Found,
+        now: Instant,
+        *,
+        announces: bool,
+    ) -> Effects:
+        """`found` is called with the other region's cluster id, or why it is not known."""
         stream = self.new_stream()
 
         def answered(answer: str | LinkRefusal, at: Instant) -> Effects:
             del self._probes[stream]
             return found(answer, at)
 
-        self._probes[stream] = SourceProbe(self._region, stream, record, config, answered)
-        return self._probes[stream].begin(now)
+        probe = SourceProbe(self._region, stream, record, config, answered, announces=announces)
+        self._probes[stream] = probe
+        return probe.begin(now)
 
     def _describe_mirrors(self, ticket: Ticket, topics: tuple[str, ...], now: Instant) -> Effects:
         """The link coordinator asks what this broker knows."""

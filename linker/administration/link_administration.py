@@ -106,7 +106,7 @@ class LinkAdministration:
         found = partial(self._on_probed, command, record, respond)
         if command.skip_validation or parsed.is_dialed:
             return found(command.source_cluster_id, now)
-        return self._registry.probe(record, parsed, found, now)
+        return self._registry.probe(record, parsed, found, now, announces=parsed.is_source)
 
     def _new_id(self) -> str:
         """A random id, as Kafka writes ids."""
@@ -256,7 +256,7 @@ class LinkAdministration:
         if _may_dial(link.config):
             record = replace(link.record, secret=_checked(command.secret))
             tried = partial(self._on_secret_tried, command, link, record, respond)
-            return self._registry.probe(record, link.config, tried, now)
+            return self._registry.probe(record, link.config, tried, now, announces=True)
         if not link.config.is_dialed or command.secret:
             raise LinkRefusal(
                 "INVALID_REQUEST",

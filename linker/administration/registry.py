@@ -53,8 +53,16 @@ class Registry(Protocol):
     destinations: SourceDestinations  # which regions mirror topics of this one
     startup_wait: StartupWait  # for them
 
-    def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
-        """`found` is called with the source's cluster id, or why it is not known."""
+    def probe(
+        self,
+        record: LinkRecord,
+        config: LinkConfig,
+        found: Found,
+        now: Instant,
+        *,
+        announces: bool,
+    ) -> Effects:
+        """`found` is called with the other region's cluster id, or why it is not known (`SourceProbe`)."""
 
     def follow_links(self, now: Instant) -> Effects:
         """Adopt the records of links from the metadata log."""

@@ -1,4 +1,4 @@
-"""Asks the region at the other end for its cluster id before a link is created."""
+"""Asks the region at the other end for its cluster id before a link is created, or whether it takes a secret."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -16,7 +16,8 @@ Found: TypeAlias = Callable[[str | LinkRefusal, Instant], Effects]
 
 
 class SourceProbe:
-    """`found` is called once: with the other region's cluster id, or why it is not known."""
+    """`found` is called once: with the other region's cluster id, or why it is not known. Where this end `announces`
+    itself, as a source does, the other one looks at the link's secret."""
 
     def __init__(
         self,
@@ -25,11 +26,14 @@ class SourceProbe:
         record: LinkRecord,
         config: LinkConfig,
         found: Found,
+        *,
+        announces: bool,
     ) -> None:
         self._region = region
         self._stream = stream
         self._record = record
         self._config = config
+        self._announces = announces
         self._found: Found | None = found
         self._timer: int | None = None
 
@@ -39,14 +43,14 @@ class SourceProbe:
         return [Dial(self._stream, self._config.bootstrap_servers, timeout_ms)]
 
     def on_dialed(self) -> Effects:
-        return [Send(self._stream, self._announce() if self._config.is_source else self._hello())]
+        return [Send(self._stream, self._announce() if self._announces else self._hello())]
 
     def on_frame(self, frame: Frame, now: Instant) -> Effects:
         ids = {
             "cluster_id": self._region.view.cluster_id,
             "expected_cluster_id": self._record.source_cluster_id,
         }
-        check = handshake.check_hello if self._config.is_source else handshake.check
+        check = handshake.check_hello if self._announces else handshake.check
         answer = check(frame, **ids)
         close = CloseStream(self._stream)
         if isinstance(answer, handshake.HandshakeMismatch):

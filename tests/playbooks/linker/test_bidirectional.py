@@ -145,3 +145,12 @@ def test_a_bidirectional_link_is_deleted_with_both_of_its_halves() -> None:
     assert not world.source.linker.links and not world.source.linker.source_links
     world.run_until(lambda: described(world.destination).state != "ACTIVE")
     assert isinstance(world.source.ask(DescribeLink(LINK)), LinkRefusal)
+
+
+def test_a_secret_that_the_end_which_is_dialed_does_not_take_is_refused_at_once() -> None:
+    world = World().start()
+    link_from_one_end(world)
+    refused = world.source.ask(SetLinkSecret(LINK, "another"))
+    assert isinstance(refused, LinkRefusal) and refused.code == "AUTHENTICATION_ERROR"
+    renewed = world.destination.ask(SetLinkSecret(LINK)).secret
+    assert isinstance(world.source.ask(SetLinkSecret(LINK, renewed)), LinkDescription)

@@ -148,16 +148,28 @@ class LinkChanger(CancellingOperator):
             await self._ask(anew, source)
 
     async def prove_secret(self) -> None:
-        """A source that dials with the former one is refused, and says so; with the new one it is let in."""
+        """The former one is not taken. A source whose destination has made another one since is refused when it dials,
+        and says so; with that one it is let in."""
         for finding in self.wrong_secrets({}):
             raise MirrorBroken(finding)
         source = self._ends.source
-        await self._give(self.former_secret)
+        await self._give_in_vain(self.former_secret)
+        self.former_secret = self.secret
+        self.secret = (await self._until(SetLinkSecret(self.link), "")).secret
         await self.alter(source, {"cluster.link.paused": "true"})
         await self.alter(source, {"cluster.link.paused": "false"})
         await self._described(LinkState.FAILED, LinkError.AUTHENTICATION_ERROR)
         await self._give(self.secret)
         await self._described(LinkState.ACTIVE, LinkError.NO_ERROR)
+
+    async def _give_in_vain(self, secret: str) -> None:
+        """It is stored only where the destination is out of reach, and cannot be asked."""
+        while True:
+            answer = await self._ask(SetLinkSecret(self.link, secret), self._ends.source)
+            if isinstance(answer, LinkDescription):
+                await self._give(self.secret)
+            elif answer is not None and answer.code == LinkError.AUTHENTICATION_ERROR.value:
+                return
 
     async def _described(self, state: LinkState, error: LinkError) -> None:
         """By the source."""
