@@ -65,7 +65,7 @@ ci:  ## what a change must pass
 librdkafka: dev  ## librdkafka's own tests against a region of three nodes (needs npm and a C compiler)
 	$(BIN)/python -m tests.compat.librdkafka
 
-soak: dev  ## thousands of simulated regions and federations, storms over real ones: about two hours
+soak: dev  ## thousands of simulated regions and federations, storms over real ones: some hours
 	$(BIN)/pytest tests --ignore tests/sim -m soak --timeout 0
 	$(BIN)/pytest tests/sim -m soak --timeout 0 -n logical --dist load
 
