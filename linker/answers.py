@@ -58,8 +58,9 @@ class LinkDescription:
     mode: str = "DESTINATION"
     destination_cluster_id: str = ""  # where `mode` is SOURCE
     secret: str = field(default="", repr=False)  # in the answer to the command that made it, only
-    lag: TotalLag = NO_LAG  # of its live mirrors, in the answer to `DescribeLink`
-    # Where this region is the source: for how much longer at most its producers wait for the other one. The same.
+    lag: TotalLag = NO_LAG  # of its live mirrors, in the answers to `DescribeLink` and `ListLinks`
+    # Where this region is the source: for how much longer at most its producers wait for the other one; in
+    # the answer to `DescribeLink`.
     writes_wait_ms: int | None = None
 
 

@@ -34,6 +34,7 @@ from linker.config import LinkConfig, parse
 from linker.control.chained_lag import ChainedLag
 from linker.control.cluster_link import ClusterLink
 from linker.control.ledger_retention import LedgerRetention
+from linker.control.region_reports import RegionReports
 from linker.control.source_destinations import SourceDestinations
 from linker.control.source_fencing import SourceFencing
 from linker.control.source_holds import SourceHolds
@@ -91,6 +92,7 @@ class Linker:
         self.source_links: dict[str, SourceLink] = {}
         self._region = RegionClient(view, rng, limits)
         self._ledger = LedgerRetention(self._region, hole_retention_ms)
+        self.reports = RegionReports(self._region, self.links)
         self._administration = Administration(self._region, self)
         holds = WriteHolds()
         self._fencing = SourceFencing(self._region, holds, is_enabled=is_fencing_enabled)

@@ -1,7 +1,8 @@
 """What operators ask of links, and the answers.
 
 - `administration`: routes each command; `reading`: those that change nothing
-- `link_administration`, `mirror_administration`: links, mirror topics; `registry`: finds them by name
+- `link_administration`, `mirror_administration`: links, mirror topics; `link_listing`: all links; `registry`: finds
+  links and mirrors by name
 - `mirror_changes`: pause, resume, promote, failover, reversals and cancel of mirror topics
 - `restore_administration`: truncate-and-restore, with `each_topic`
 - `unfencing`: topics that another region has taken over

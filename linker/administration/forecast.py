@@ -13,7 +13,6 @@ from linker.administration.registry import (
     Respond,
     find_link,
     sorted_links,
-    when_collected,
 )
 from linker.administration.status import shown_state
 from linker.answers import Forecast, GroupForecast, PartitionForecast, TopicForecast
@@ -52,7 +51,7 @@ def forecast(
         ask = partial(DescribeGroups, groups=_groups_of(found))
         return [region.ask(ask, contained.then(described))]
 
-    return Look(collected, partial(when_collected, links))
+    return Look(collected, partial(registry.reports.collect, links))
 
 
 def _groups_of(found: Found) -> tuple[str, ...]:

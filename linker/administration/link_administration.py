@@ -24,9 +24,8 @@ from linker.administration.registry import (
     stop_asked,
     stop_each,
     undecided,
-    when_collected,
 )
-from linker.answers import Configs, LinkDescription, Links, Topics
+from linker.answers import Configs, LinkDescription, Topics
 from linker.commands import AlterLinkConfigs, CreateLink, DeleteLink, SetLinkSecret
 from linker.config import LinkConfig, LinkConfigError
 from linker.control.cluster_link import ClusterLink
@@ -51,10 +50,6 @@ class LinkAdministration:
         self._region = region
         self._registry = registry
 
-    def listing(self) -> Links:
-        links: dict[str, AnyLink] = {**self._registry.source_links, **self._registry.links}
-        return Links(tuple(self._shown(links[name]) for name in sorted(links)))
-
     def describe(self, name: str, respond: Respond) -> Look:
         """The lag of its mirrors as their leaders know it, too. Raises LinkRefusal where there is no such link."""
         link = find_any_link(self._registry, name)
@@ -64,7 +59,7 @@ class LinkAdministration:
         def collected(at: Instant) -> Effects:
             return respond(replace(self._described(link, at), lag=status.link_lag(link, at)), at)
 
-        return Look(collected, partial(when_collected, [link]))
+        return Look(collected, partial(self._registry.reports.collect, [link]))
 
     def _described(self, link: AnyLink, now: Instant) -> LinkDescription:
         """Where this region is the source, too: whether its writes wait for the destination."""

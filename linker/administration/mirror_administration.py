@@ -22,7 +22,6 @@ from linker.administration.registry import (
     find_link,
     sorted_links,
     undecided,
-    when_collected,
 )
 from linker.answers import MirrorDescription, Mirrors
 from linker.commands import CreateMirror, ListMirrors
@@ -106,7 +105,7 @@ class MirrorAdministration:
         )
         return Look(
             lambda at: respond(self._listing(links, command, at), at),
-            partial(when_collected, links),
+            partial(self._registry.reports.collect, links),
         )
 
     def _listing(self, links: Sequence[ClusterLink], command: ListMirrors, now: Instant) -> Mirrors:

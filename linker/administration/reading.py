@@ -1,7 +1,7 @@
 """Commands that change nothing. One that raises is answered with UNKNOWN_SERVER_ERROR, and the node goes on.
 
-What other brokers are asked for on the way (`gather`) is shared with other commands and with promotions: an exception
-there ends the node.
+What other brokers say on the way (`gather`) is shared with other commands and with promotions: an exception there ends
+the node.
 """
 
 from functools import partial
@@ -16,10 +16,11 @@ from linker.administration.holds import list_holds
 from linker.administration.known_names import require_mirror, require_topic
 from linker.administration.lineage_facts import describe_lineage
 from linker.administration.link_administration import LinkAdministration
+from linker.administration.link_listing import list_links
 from linker.administration.mirror_administration import MirrorAdministration
 from linker.administration.operation_log import operations
 from linker.administration.region_facts import describe_region
-from linker.administration.registry import Look, Registry, Respond
+from linker.administration.registry import Look, Registry, Respond, sorted_links
 from linker.administration.replicas import describe_replicas
 from linker.answers import Answer, Decisions, Holes
 from linker.commands import (
@@ -48,10 +49,10 @@ from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, SlicedWork
 
 Sliced: TypeAlias = ListDestinations | DescribeReplicas | DescribeRegion
-Gathered: TypeAlias = DescribeLink | ListMirrors | DescribeMirror | ForecastMirrors
+Gathered: TypeAlias = DescribeLink | ListLinks | ListMirrors | DescribeMirror | ForecastMirrors
 Known: TypeAlias = (
-    ListLinks | DescribeLinkConfigs | DescribeDrift | DescribeLineage | ListHoles | ListDecisions
-    | ListOperations | ListRetentionHolds
+    DescribeLinkConfigs | DescribeDrift | DescribeLineage | ListHoles | ListDecisions | ListOperations
+    | ListRetentionHolds
 )  # fmt: skip
 
 
@@ -102,6 +103,12 @@ class Queries:
         match query:
             case DescribeLink(name):
                 return self._links.describe(name, respond)
+            case ListLinks():
+                job = contained.job(
+                    list_links(self._registry, self._work, respond), lambda: self._work.now
+                )
+                gather = partial(self._registry.reports.collect, sorted_links(self._registry))
+                return Look(partial(self._work.add, job), gather)
             case ListMirrors():
                 return self._mirrors.answer_list(query, respond)
             case DescribeMirror(topic):
@@ -118,8 +125,6 @@ class Queries:
         """What this broker knows without asking."""
         image = self._view.image
         match query:
-            case ListLinks():
-                return self._links.listing()
             case DescribeLinkConfigs(name):
                 return self._links.configs(name)
             case DescribeDrift():

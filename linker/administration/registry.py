@@ -14,6 +14,7 @@ from linker.control.cluster_link import ClusterLink
 from linker.control.failover import Answered
 from linker.control.mirror_refusals import refused
 from linker.control.mirror_topic import MirrorTopic
+from linker.control.region_reports import RegionReports
 from linker.control.source_destinations import SourceDestinations
 from linker.control.source_holds import SourceHolds
 from linker.control.source_link import SourceLink
@@ -50,6 +51,7 @@ class Registry(Protocol):
     links: dict[str, ClusterLink]  # of which this region is the destination
     source_links: dict[str, SourceLink]  # with which this region dials, as their source
     holds: SourceHolds  # what this region keeps for mirrors in others
+    reports: RegionReports  # what the brokers know of the mirrors of `links`
     destinations: SourceDestinations  # which regions mirror topics of this one
     startup_wait: StartupWait  # for them
 
@@ -225,17 +227,3 @@ def undecided(refusal: Refusal, what: str) -> LinkRefusal:
         because = f"{what}, or nobody knows yet: {refusal.because}"
         return LinkRefusal(refusal.error.name, because, hint="look what there is, then ask again")
     return LinkRefusal(refusal.error.name, f"{what}: {refusal.because}")
-
-
-def when_collected(links: Sequence[ClusterLink], then: Act, now: Instant) -> Effects:
-    """`then` runs when the brokers have said what they know of all mirrors of these links."""
-    missing = len(links)
-
-    def one(at: Instant) -> Effects:
-        nonlocal missing
-        missing -= 1
-        return [] if missing else then(at)
-
-    if not links:
-        return then(now)
-    return [effect for link in links for effect in link.reports.collect(link.mirrors, one, now)]

@@ -99,14 +99,14 @@ def describe_link(link: ClusterLink, dialing: SourceLink | None) -> LinkDescript
 
 def link_lag(link: ClusterLink, now: Instant) -> TotalLag:
     """Of its live mirrors together."""
-    return total_lag(
-        [
-            partition_lag(link, mirror, index, now)
-            for mirror in link.mirrors.values()
-            if mirror.record.state in LIVE
-            for index in range(mirror.partition_count)
-        ]
-    )
+    found = (live_lags(link, mirror, now) for mirror in link.mirrors.values())
+    return total_lag([lag for lags in found for lag in lags])
+
+
+def live_lags(link: ClusterLink, mirror: MirrorTopic, now: Instant) -> list[PartitionLag]:
+    """Of each partition; none where the mirror is STOPPED, and behind nobody."""
+    indexes = range(mirror.partition_count) if mirror.record.state in LIVE else ()
+    return [partition_lag(link, mirror, index, now) for index in indexes]
 
 
 def shown_state(link: ClusterLink, mirror: MirrorTopic) -> MirrorState:
@@ -118,12 +118,11 @@ def describe_mirror(
 ) -> MirrorDescription:
     record = mirror.record
     transition = transition_of(region, link, mirror, now)
-    lags = [partition_lag(link, mirror, index, now) for index in range(mirror.partition_count)]
     return MirrorDescription(
         record=record,
         shown=shown_state(link, mirror),
         reason=_reason(link, mirror, transition),
-        lags=tuple(lags) if record.state in LIVE else (),
+        lags=tuple(live_lags(link, mirror, now)),
         holes=tuple(hole_ledger.in_order(region.holes.of(region.view.image, mirror.topic))),
         hint=TAKEN_OVER_HINT if mirror.taken_over else MIRROR_HINTS[record.error],
         transition=transition,

@@ -19,6 +19,7 @@ Of both ends: `connection`, which keeps a stream open that this end dials.
 On the link coordinator:
 
 - `mirror_reports`: what all brokers know of the mirror partitions that they lead; `look_pace`: how often they are asked
+- `broker_questions`: the questions to them; `region_reports`: one to each for the mirrors of several links
 - `failover`: promote and failover of a mirror topic, up to the cut; `mirror_handover`: after it
 - `failover_phases`: the phases of both; `mirror_proof`: those in which a promotion or reversal is proved
 - `writer_changes`: who writes a mirror topic from now on, if its record is still the one that was decided upon

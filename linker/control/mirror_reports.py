@@ -1,18 +1,17 @@
 """What the brokers of this region know of the mirror partitions that they lead, gathered by the link coordinator."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from brokers.ids import OFFSETS_TOPIC, BrokerId, Instant, Offset, TopicPartition
 from brokers.metadata.image.image import NO_LEADER
-from brokers.region import DescribeMirrors, MirrorPartitionStatus, MirrorsDescribed
+from brokers.region import MirrorPartitionStatus, MirrorStatus
+from linker.control.broker_questions import BrokerQuestions, Then
 from linker.control.look_pace import LookPace
 from linker.records.mirror_record import TailReader
 from linker.region_client import Effects, RegionClient
 
-Then: TypeAlias = Callable[[Instant], Effects]
 OwnPartition: TypeAlias = Callable[[TopicPartition, Instant], MirrorPartitionStatus | None]
 
 
@@ -50,15 +49,6 @@ class _Report:
     readers: Readers
 
 
-@dataclass(slots=True)
-class _Questions:
-    """To one broker: one is under way at a time, and the next one has all that was asked meanwhile."""
-
-    topics: dict[str, None] = field(default_factory=dict)
-    waiting: list[Then] = field(default_factory=list)
-    is_under_way: bool = False
-
-
 class MirrorReports:
     """`collect` asks; `of` returns what is known in the leader epoch that the metadata has now.
 
@@ -78,7 +68,9 @@ class MirrorReports:
         self._own_readers = own_readers
         self._own_partition = own_partition
         self._reports: dict[tuple[BrokerId, str], _Report] = {}
-        self._questions: dict[BrokerId, _Questions] = {}
+        self._questions = BrokerQuestions(
+            region, lambda broker, topics, answer: self.heard(broker, topics, answer.mirrors or ())
+        )
 
     def of(
         self, partition: TopicPartition, now: Instant, record_version: Offset = -1
@@ -180,27 +172,12 @@ class MirrorReports:
         With `groups`, those are asked too that coordinate groups; with `replicas`, those that are in sync.
         """
         names = list(topics)
-        brokers = self._leaders(names + ([OFFSETS_TOPIC] if groups else []))
+        brokers = self.leaders(names + ([OFFSETS_TOPIC] if groups else []))
         if replicas:
-            brokers = list(dict.fromkeys([*brokers, *self._in_sync(names)]))
-        if not brokers:
-            return then(now)
-        missing = len(brokers)
+            brokers = [*brokers, *self._in_sync(names)]
+        return self._questions.ask(dict.fromkeys(brokers, names), then, now)
 
-        def one(at: Instant) -> Effects:
-            nonlocal missing
-            missing -= 1
-            return [] if missing else then(at)
-
-        effects: Effects = []
-        for broker_id in brokers:
-            questions = self._questions.setdefault(broker_id, _Questions())
-            questions.topics.update(dict.fromkeys(names))
-            questions.waiting.append(one)
-            effects += self._ask(broker_id)
-        return effects
-
-    def _leaders(self, topics: Iterable[str]) -> list[BrokerId]:
+    def leaders(self, topics: Iterable[str]) -> list[BrokerId]:
         """The other brokers that lead partitions of these topics."""
         image = self._region.view.image
         found: dict[BrokerId, None] = {}
@@ -222,39 +199,16 @@ class MirrorReports:
             if broker_id != own
         ]
 
-    def _ask(self, broker_id: BrokerId) -> Effects:
-        questions = self._questions[broker_id]
-        if questions.is_under_way or not questions.waiting:
-            return []
-        topics, questions.topics = tuple(questions.topics), {}
-        waiting, questions.waiting = questions.waiting, []
-        questions.is_under_way = True
-        return [
-            self._region.ask(
-                lambda ticket: DescribeMirrors(ticket, broker_id, topics),
-                partial(self._on_described, broker_id, topics, waiting),
-            )
-        ]
-
-    def _on_described(
-        self,
-        broker_id: BrokerId,
-        topics: tuple[str, ...],
-        waiting: list[Then],
-        answer: MirrorsDescribed,
-        now: Instant,
-    ) -> Effects:
-        self._questions[broker_id].is_under_way = False
+    def heard(
+        self, broker_id: BrokerId, topics: Iterable[str], mirrors: Iterable[MirrorStatus]
+    ) -> None:
+        """What a broker has said of these topics; nothing of those that are not in `mirrors`."""
         for topic in topics:
             self._reports.pop((broker_id, topic), None)
-        for each in answer.mirrors or ():
+        for each in mirrors:
             self._reports[broker_id, each.topic] = _Report(
                 each.record_version,
                 {one.index: one for one in each.partitions},
                 Progress(frozenset(each.clamped), each.sealed, each.because),
                 Readers(each.committed, frozenset(each.heard)),
             )
-        effects = self._ask(broker_id)
-        for then in waiting:
-            effects += then(now)
-        return effects

@@ -127,7 +127,7 @@ class LinkCategory(BaseModel):
 
 class LinkData(BaseModel):
     """A link. The cluster id is in the field that says which end the other region is. The lag is of its live mirror
-    topics together, sums and the longest time; a list of links does not ask for it, and has -1."""
+    topics together, sums and the longest time; -1 where one is unknown, or there is none."""
 
     kind: Literal["KafkaLinkData"] = "KafkaLinkData"
     metadata: ResourceMetadata

@@ -15,6 +15,7 @@ from linker.commands import (
     ForecastMirrors,
     ListDecisions,
     ListHoles,
+    ListLinks,
     ListMirrors,
     ListOperations,
 )
@@ -124,6 +125,7 @@ def test_a_source_that_dials_says_why_it_dials_again() -> None:
 # What raises, by the question.
 QUESTIONS: dict[Command, str] = {
     DescribeLink(LINK): "partition_state",
+    ListLinks(): "partition_state",
     ListMirrors(): "partition_state",
     DescribeMirror("orders"): "partition_state",
     ForecastMirrors(): "partition_state",

@@ -3,9 +3,10 @@
 import pytest
 
 from brokers.ids import TopicPartition
-from linker.answers import PartitionLag
-from linker.commands import CreateLink, CreateMirror
+from linker.answers import NO_LAG, PartitionLag
+from linker.commands import ChangeMirrors, CreateLink, CreateMirror, DescribeLink, ListLinks
 from linker.records.hole_ledger import HoleCause
+from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 
@@ -58,6 +59,46 @@ def test_lag_in_bytes_is_known_again_after_an_interruption_in_the_middle_of_a_se
     world.run(1_500)
     missing = len(world.source.log("orders", 0)) - len(world.destination.log("orders", 0))
     assert lag(world).lag_bytes == missing > 0
+
+
+def test_a_list_of_links_has_the_lag_of_each_as_its_description_has_it() -> None:
+    """It was -1 in every list."""
+    world = made()
+    for topic in ("bills", "mails"):
+        clients.create_topic(world.source, topic)
+    linked(world)
+    ask = world.destination.ask
+    assert not isinstance(ask(CreateMirror(link="west-east", mirror_topic="bills")), Exception)
+    other = {"bootstrap.servers": "west:9092"}
+    for name in ("empty", "stopped"):
+        assert not isinstance(ask(CreateLink(name=name, configs=other)), Exception)
+    ask(CreateMirror(link="stopped", mirror_topic="mails"))
+    world.run_until(lambda: caught_up(world) and caught_up(world, "mails"))
+    ask(ChangeMirrors(verb="failover", link="stopped", topics=("mails",)))
+    world.run_until(lambda: world.destination.mirror("mails").shown is MirrorState.STOPPED)
+    for is_bound in (False, True):
+        listed = {one.name: one for one in ask(ListLinks()).links}
+        for name in ("west-east", "empty", "stopped"):
+            assert listed[name] == ask(DescribeLink(name)), name
+        found = listed["west-east"].lag
+        assert (found.records, found.is_lower_bound) == (0, is_bound)
+        assert (listed["empty"].lag, listed["stopped"].lag) == (NO_LAG, NO_LAG)
+        world.reachable = False
+        world.cut()
+        world.run(20)
+
+
+def test_a_long_list_of_links_is_made_in_slices() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders", partitions=200)
+    linked(world)
+    world.run(1_000)
+    host = world.destination
+    ticket = host._asked(ListLinks())
+    assert ticket not in host.answers, "200 partitions are more than one slice"
+    world.run_until(lambda: ticket in host.answers, 5)
+    (found,) = host.answers[ticket].links
+    assert found.lag.records == 0
 
 
 def test_a_mirror_that_begins_at_latest_lacks_nothing() -> None:
