@@ -59,12 +59,25 @@ def screen() -> "Console":
     return Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS, soft_wrap=False)
 
 
-def show_table(table: "Table") -> None:
+def show_table(table: "Table", console: "Console | None" = None) -> None:
     """Prints a table as wide as its values, even if the terminal is narrower: values are never cut off."""
-    console = screen()
+    console = console or screen()
     anything_fits = console.options.update(max_width=_ANY_COLUMNS)
     console.width = max(console.width, console.measure(table, options=anything_fits).maximum)
     console.print(table)
+
+
+def show_fitting_table(build: "Callable[[str], Table]", console: "Console | None" = None) -> None:
+    """Prints a table whose phrases are of one line, or of one word a line where the terminal is narrower than that.
+
+    `build` makes it, with what is to stand between the words of phrases.
+    """
+    console = console or screen()
+    anything_fits = console.options.update(max_width=_ANY_COLUMNS)
+    table = build(" ")
+    if console.measure(table, options=anything_fits).maximum > console.width:
+        table = build("\n")
+    show_table(table, console)
 
 
 def end(exit_code: int) -> NoReturn:

@@ -1,17 +1,19 @@
 """`causeway link`: the cluster links of a region, their destination."""
 
+import textwrap
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from rich.table import Table
 
-from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen
+from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen, show_fitting_table
 from federation.commands.link.destinations import destinations, forget_destination
 from federation.commands.link.dialect import filter_options, of_link, show_tasks
 from federation.commands.link.drift import drift
 from federation.commands.link.holds import drop_holds, holds
-from federation.commands.link.lags import lag_text
+from federation.commands.link.lags import lag_text, link_lag_cells
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import (
     RegionAdmin,
@@ -24,6 +26,7 @@ from federation.commands.watching import watch_option, watched
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
 
+_ERROR_COLUMNS: Final = 11  # as UNAVAILABLE has
 secret_option = click.option(
     "--secret",
     envvar="CAUSEWAY_LINK_SECRET",
@@ -303,17 +306,37 @@ def _other_end(found: Any) -> str:
 
 
 def _show_links(links: Any) -> None:
-    table = Table("LinkName", "LinkMode", "RemoteCluster", "LinkState", "LinkError", "Mirrors")
+    if links:
+        show_fitting_table(partial(links_table, links))
+    else:
+        screen().print("No links. `causeway link create` makes one.")
+
+
+def links_table(links: Any, between: str) -> Table:
+    """Fits 100 columns with names of usual lengths. `between` is between a state and its error, and in a lag."""
+    table = Table("Link", "Mode", "RemoteCluster", "State", "Mirrors", "Lag", "LagMs")
     for one in links:
+        lag, lag_ms = link_lag_cells(one)
         table.add_row(
             one.link_name,
             one.link_mode,
             one.source_cluster_id or one.destination_cluster_id,
-            one.link_state,
-            one.link_error,
+            between.join(_states(one, is_narrow=between == "\n")),
             str(len(one.topic_names)),
+            between.join(lag.rsplit(" ", 1)),
+            lag_ms,
         )
-    screen().print(table if links else "No links. `causeway link create` makes one.")
+    return table
+
+
+def _states(link: Any, *, is_narrow: bool) -> list[str]:
+    """With the error where there is one; `is_narrow`: in short pieces, as names of errors are long."""
+    error = "" if link.link_error == "NO_ERROR" else link.link_error
+    words = error.replace("_", "_ ") if is_narrow else error
+    lines = textwrap.wrap(
+        words, _ERROR_COLUMNS if is_narrow else len(error) + 1, break_long_words=False
+    )
+    return [link.link_state, *(line.replace("_ ", "_") for line in lines)]
 
 
 def _show_link(found: Any) -> None:

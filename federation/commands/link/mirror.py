@@ -1,19 +1,27 @@
 """`causeway mirror`: mirror topics of a region, from creation to failover."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import click
 from rich.table import Table
 
-from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen, show_table
+from federation.commands.answers import (
+    NOT_WELL_EXIT,
+    answer,
+    end,
+    screen,
+    show_fitting_table,
+    show_table,
+)
 from federation.commands.link.changes import CHANGES
 from federation.commands.link.decisions import decisions
 from federation.commands.link.dialect import of_mirror, show_errors
 from federation.commands.link.forecast import forecast
 from federation.commands.link.holes import holes
-from federation.commands.link.lags import at_least, lag_text, origin_lag_text
+from federation.commands.link.lags import at_least, lag_text, mirror_lag_cells, origin_lag_text
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import (
     RegionAdmin,
@@ -163,28 +171,27 @@ def _is_well(found: Any) -> bool:
 
 
 def _show_mirrors(mirrors: Any) -> None:
-    table = Table(
-        "LinkName", "MirrorTopicName", "NumPartition", "MaxPerPartitionMirrorLag", "MaxLagMs",
-        "SourceTopicName", "MirrorStatus", "StatusTimeMs",
-    )  # fmt: skip
-    for one in mirrors:
-        lag = max((each.lag for each in one.mirror_lags), default=-1)
-        is_bound = any(each.lag_is_lower_bound for each in one.mirror_lags)
-        lag_ms = max((each.lag_ms for each in one.mirror_lags), default=-1)
-        table.add_row(
-            one.link_name,
-            one.mirror_topic,
-            str(one.num_partitions),
-            at_least(lag, is_bound),
-            _or_unknown(lag_ms),
-            one.source_topic,
-            one.mirror_status,
-            str(one.state_time_ms),
-        )
     if mirrors:
-        show_table(table)
+        show_fitting_table(partial(mirrors_table, mirrors))
     else:
         screen().print("No mirror topics. `causeway mirror create` makes one.")
+
+
+def mirrors_table(mirrors: Any, between: str) -> Table:
+    """Fits 100 columns with names of usual lengths. The names at the source are shown where one is another.
+
+    `between` is between the words of a lag, and between day and time.
+    """
+    is_renamed = any(one.source_topic != one.mirror_topic for one in mirrors)
+    source = ["SourceTopic"] if is_renamed else []
+    table = Table("Link", "MirrorTopic", *source, "Status", "Parts", "MaxLag", "LagMs", "Since")
+    for one in mirrors:
+        names = [one.link_name, one.mirror_topic, *([one.source_topic] if is_renamed else [])]
+        lag, lag_ms = mirror_lag_cells(one)
+        since = instant(one.state_time_ms).partition(".")[0].replace("T", between)
+        numbers = (str(one.num_partitions), between.join(lag.rsplit(" ", 1)), lag_ms)
+        table.add_row(*names, one.mirror_status, *numbers, since)
+    return table
 
 
 def _show_mirror(found: Any) -> None:
