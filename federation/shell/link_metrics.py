@@ -13,8 +13,7 @@ from brokers.ids import Instant
 from brokers.region import MirrorPartitionStatus
 from brokers.telemetry.exposition import family, labelled
 from federation.shell.orphan_files import OrphanFiles
-from linker.administration.registry import worse_half
-from linker.administration.status import shown_state
+from linker.administration.registry import shown_state, worse_half
 from linker.control.cluster_link import ClusterLink
 from linker.control.source_link import SourceLink
 from linker.linker import Linker

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from brokers.metadata.commands.config_commands import ResourceType
 from linker.administration.known_names import require_all_written
-from linker.administration.registry import Registry, find_link
-from linker.administration.status import shown_state
+from linker.administration.registry import Registry, find_link, shown_state
 from linker.answers import ConfigDrift, Drift, SyncClass
 from linker.commands import DescribeDrift
 from linker.config_values import ALWAYS_SYNCED, SYNCABLE
@@ -28,7 +27,8 @@ def describe_drift(region: RegionClient, registry: Registry, command: DescribeDr
         for topic, mirror in sorted(link.mirrors.items())
         if mirror.record.state in LIVE and topic in (command.topics or (topic,))
     ]
-    require_all_written(link.name, command.topics, [mirror.topic for mirror in mirrors])
+    written = [mirror.topic for mirror in mirrors]
+    require_all_written(region.view.image, link.name, command.topics, written)
     unknown = tuple(mirror.topic for mirror in mirrors if mirror.source_state is None)
     found = (
         difference

@@ -12,9 +12,9 @@ from linker.administration.registry import (
     Registry,
     Respond,
     find_link,
+    shown_state,
     sorted_links,
 )
-from linker.administration.status import shown_state
 from linker.answers import Forecast, GroupForecast, PartitionForecast, TopicForecast
 from linker.commands import ForecastMirrors
 from linker.containment import Containment
@@ -41,7 +41,9 @@ def forecast(
         for topic, mirror in sorted(link.mirrors.items())
         if mirror.record.state in LIVE and topic in (command.topics or (topic,))
     ]
-    require_all_written(command.link, command.topics, [mirror.topic for _, mirror in found])
+    require_all_written(
+        region.view.image, command.link, command.topics, [mirror.topic for _, mirror in found]
+    )
 
     def described(answer: GroupsDescribed, at: Instant) -> Effects:
         topics = (_topic(link, mirror, answer.active, at) for link, mirror in found)

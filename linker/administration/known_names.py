@@ -8,7 +8,8 @@ from collections.abc import Collection, Sized
 from brokers.metadata.image.image import Image
 from linker.administration.registry import Registry
 from linker.errors import LinkRefusal
-from linker.records.mirror_record import MIRROR_KIND
+from linker.records.mirror_record import MIRROR_KIND, decode_mirror
+from linker.records.mirror_state import MirrorState
 
 
 def require_mirror(image: Image, topic: str, entries: Sized) -> None:
@@ -27,15 +28,33 @@ def require_topic(image: Image, topic: str, entries: Sized) -> None:
         require_mirror(image, topic, entries)
 
 
-def require_all_written(link: str, topics: Collection[str], written: Collection[str]) -> None:
+def require_all_written(
+    image: Image, link: str, topics: Collection[str], written: Collection[str]
+) -> None:
     """Raises LinkRefusal for those of `topics` that a link does not write; the link is any where its name is ""."""
-    if unknown := set(topics) - set(written):
+    unknown = set(topics) - set(written)
+    if stopped := sorted(topic for topic in unknown if _is_stopped(image, link, topic)):
+        raise LinkRefusal(
+            "INVALID_REQUEST",
+            f"STOPPED and no mirror any more, so there is nothing to fail over or to compare: {', '.join(stopped)}",
+            hint="`causeway mirror describe` shows where it is written now, `causeway mirror decisions` since when",
+        )
+    if unknown:
         whose = f"link {link}" if link else "a link"
         raise LinkRefusal(
             "UNKNOWN_TOPIC_OR_PARTITION",
             f"not a topic that {whose} writes: {', '.join(sorted(unknown))}",
             hint="`causeway mirror list` names those there are",
         )
+
+
+def _is_stopped(image: Image, link: str, topic: str) -> bool:
+    """Whether it was a mirror of this link, or of any where the name is ""; the link may be deleted."""
+    found = image.documents.get((MIRROR_KIND, topic))
+    if found is None or topic not in image.topics_by_name:
+        return False
+    record = decode_mirror(topic, found.body)
+    return record.state is MirrorState.STOPPED and link in ("", record.link)
 
 
 def require_link_of_source(registry: Registry, link: str, entries: Sized) -> None:

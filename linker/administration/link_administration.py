@@ -172,7 +172,7 @@ class LinkAdministration:
                 hint="ask again when they are made",
             )
         if command.validate_only:
-            return respond(Topics(tuple(result(mirror) for mirror in live)), now)
+            return respond(Topics(tuple(result(link, mirror) for mirror in live)), now)
         why = f"link {link.name} is deleted with --force"
         asked = stop_asked(link, command.asked_by, why, now)
         link.begin_deleting()

@@ -77,7 +77,7 @@ class MirrorChanges:
         changes = [
             (mirror, self._change(link, mirror, trigger, command.verb, asked)) for mirror in mirrors
         ]
-        return change_each(changes, respond, now)
+        return change_each(link, changes, respond, now)
 
     def _change(
         self,
@@ -138,5 +138,5 @@ def _check(
     link: ClusterLink, mirror: MirrorTopic, trigger: MirrorTrigger, verb: str
 ) -> TopicResult:
     if verb == CANCEL:
-        return result(mirror, why_not(mirror.record, link.stop_lists.stop_of(mirror.topic)))
-    return result(mirror, not_allowed(mirror, trigger, verb))
+        return result(link, mirror, why_not(mirror.record, link.stop_lists.stop_of(mirror.topic)))
+    return result(link, mirror, not_allowed(mirror, trigger, verb))

@@ -24,7 +24,7 @@ from linker.joint_proposals import UNKNOWN_OUTCOMES
 from linker.protocol_versions import REVERSES_FROM
 from linker.records.link_state import LinkRecord, LinkState
 from linker.records.mirror_record import Asked
-from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
+from linker.records.mirror_state import SHOWN, TRANSITIONS, MirrorState, MirrorTrigger
 from linker.records.stop_list import Stop
 from linker.region_client import Effects
 
@@ -134,6 +134,7 @@ def find_mirror(link: ClusterLink, topic: str) -> MirrorTopic:
 
 
 def change_each(
+    link: ClusterLink,
     changes: Sequence[tuple[MirrorTopic, Change]],
     respond: Callable[[Topics, Instant], Effects],
     now: Instant,
@@ -145,7 +146,7 @@ def change_each(
         refusals[mirror.topic] = refusal
         if len(refusals) < len(changes):
             return []
-        results = [result(each, refusals[each.topic]) for each, _ in changes]
+        results = [result(link, each, refusals[each.topic]) for each, _ in changes]
         return respond(Topics(tuple(results)), at)
 
     if not changes:
@@ -177,7 +178,7 @@ def stop_each(
         (one, partial(lists.expect if one.topic in names else lists.begin, one.topic, stop))
         for one in mirrors
     ]
-    effects = change_each(changes, respond, now)
+    effects = change_each(link, changes, respond, now)
     return effects + lists.write(stop, listed) if listed else effects
 
 
@@ -214,8 +215,15 @@ def not_allowed(mirror: MirrorTopic, trigger: MirrorTrigger, verb: str) -> LinkR
     return None if allowed else refused(mirror, verb)
 
 
-def result(mirror: MirrorTopic, refusal: LinkRefusal | None = None) -> TopicResult:
-    return TopicResult(mirror.topic, mirror.record.state.value, refusal)
+def shown_state(link: ClusterLink, mirror: MirrorTopic) -> MirrorState:
+    """With the link's own state, as SOURCE_UNAVAILABLE, which is never stored."""
+    return SHOWN[mirror.record.state, link.state]
+
+
+def result(
+    link: ClusterLink, mirror: MirrorTopic, refusal: LinkRefusal | None = None
+) -> TopicResult:
+    return TopicResult(mirror.topic, shown_state(link, mirror).value, refusal)
 
 
 def undecided(refusal: Refusal, what: str) -> LinkRefusal:

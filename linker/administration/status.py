@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from brokers.ids import Instant, TopicPartition
 from brokers.region import MirrorPartitionStatus
-from linker.administration.registry import AnyLink, Registry, worse_half
+from linker.administration.registry import AnyLink, Registry, shown_state, worse_half
 from linker.administration.transitions import transition_of
 from linker.answers import (
     LinkDescription,
@@ -29,7 +29,6 @@ from linker.records.mirror_state import (
     CATEGORIES,
     LIVE,
     RESTORING,
-    SHOWN,
     STOPPING,
     Category,
     MirrorState,
@@ -107,10 +106,6 @@ def live_lags(link: ClusterLink, mirror: MirrorTopic, now: Instant) -> list[Part
     """Of each partition; none where the mirror is STOPPED, and behind nobody."""
     indexes = range(mirror.partition_count) if mirror.record.state in LIVE else ()
     return [partition_lag(link, mirror, index, now) for index in indexes]
-
-
-def shown_state(link: ClusterLink, mirror: MirrorTopic) -> MirrorState:
-    return SHOWN[mirror.record.state, link.state]
 
 
 def describe_mirror(

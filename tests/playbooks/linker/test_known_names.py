@@ -8,6 +8,7 @@ from linker.administration.known_names import require_mirror
 from linker.commands import (
     ChangeMirrors,
     Command,
+    DeleteLink,
     DescribeDrift,
     ForecastMirrors,
     ListDecisions,
@@ -16,6 +17,7 @@ from linker.commands import (
     ListRetentionHolds,
 )
 from linker.errors import LinkRefusal
+from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
 
@@ -79,6 +81,31 @@ def test_a_known_name_with_nothing_to_tell_has_an_empty_answer(command: Command)
     assert not isinstance(answer, LinkRefusal), answer
     found = {name: getattr(answer, name) for name in answer.__slots__}
     assert not any(found.values()), found
+
+
+@pytest.mark.parametrize("is_link_there", [True, False])
+def test_a_mirror_that_is_stopped_is_refused_as_such_and_not_as_unknown(
+    is_link_there: bool,
+) -> None:
+    """`mirror list` has it, so that the advice to look there led nowhere."""
+    world = mirrored()
+    change(world, "failover")
+    world.run_until(lambda: world.destination.mirror("orders").shown is MirrorState.STOPPED)
+    commands: list[Command] = [ForecastMirrors(topics=("orders",))]
+    if is_link_there:
+        commands += [
+            ForecastMirrors("west-east", ("orders",)),
+            DescribeDrift("west-east", ("orders",)),
+        ]
+    else:
+        assert not isinstance(world.destination.ask(DeleteLink(name="west-east")), LinkRefusal)
+    for command in commands:
+        answer = world.destination.ask(command)
+        assert isinstance(answer, LinkRefusal) and answer.code == "INVALID_REQUEST"
+        assert "STOPPED" in answer.because and "nothing to fail over" in answer.because
+        assert "causeway mirror describe" in answer.hint
+    typo = world.destination.ask(ForecastMirrors(topics=("orders", "typo")))
+    assert isinstance(typo, LinkRefusal) and typo.because.endswith(": orders")
 
 
 def test_a_source_knows_the_links_that_mirror_its_topics() -> None:

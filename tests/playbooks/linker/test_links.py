@@ -10,6 +10,7 @@ from linker.commands import (
     ChangeMirrors,
     CreateLink,
     CreateMirror,
+    DeleteLink,
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
@@ -111,6 +112,14 @@ def test_a_source_that_stays_away_makes_the_link_unavailable_and_coming_back_act
     assert task_states(world) == {"LINK_UNAVAILABLE"}
     assert world.destination.mirror("orders").shown is MirrorState.SOURCE_UNAVAILABLE
     assert world.destination.mirror("orders").record.state is MirrorState.ACTIVE
+    for verb in ("failover", "pause", "resume"):
+        checked = ChangeMirrors(verb=verb, link="west-east", topics=("orders",), validate_only=True)
+        (result,) = world.destination.ask(checked).topics
+        assert result.state == "SOURCE_UNAVAILABLE", "as lists show it"
+    would_delete = DeleteLink(name="west-east", force=True, validate_only=True)
+    assert [one.state for one in world.destination.ask(would_delete).topics] == [
+        "SOURCE_UNAVAILABLE"
+    ]
     world.source.start()
     clients.send(world.source, "orders", 0, b"a")
     world.run_until(lambda: caught_up(world), 3_000)
