@@ -115,6 +115,13 @@ class LinkMetrics:
             about = f"As causeway_mirror_lag_{unit}, behind the region in which the records begin"
             told = (sample for sample in samples if sample[0] >= 0)
             yield from family(f"causeway_mirror_origin_lag_{unit}", "gauge", about, told)
+        about = "1 where causeway_mirror_origin_lag_records and _bytes may be more"
+        bounds = (
+            (int(status.is_origin_lower_bound), labels)
+            for status, labels in of_partitions
+            if status.origin_lag >= 0
+        )
+        yield from family("causeway_mirror_origin_lag_is_lower_bound", "gauge", about, bounds)
 
     def _topics(self) -> Iterator[str]:
         mirrors = [
