@@ -123,7 +123,8 @@ class RestoreMirrors:
     link: str
     topics: tuple[str, ...] = ()
     validate_only: bool = False
-    why: str = ""  # for the operator log
+    why: str = ""  # for the operator log, and shown until it is done
+    asked_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

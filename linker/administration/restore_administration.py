@@ -24,7 +24,7 @@ from linker.control.mirror_cut import first_epoch_after
 from linker.errors import DIVERGED, LinkRefusal
 from linker.frames import TopicState
 from linker.protocol_versions import SUPERSEDES_FROM
-from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror
+from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror, restore_asked
 from linker.records.mirror_state import RESTORING, TRANSITIONS, MirrorState, MirrorTrigger
 from linker.region_client import Effects, RegionClient
 
@@ -148,7 +148,7 @@ class RestoreAdministration:
     ) -> Effects:
         try:
             link = find_link(self._registry, command.link)
-            record = self._record(link, topic, state, readers, now)
+            record = self._record(link, topic, state, readers, command, now)
         except LinkRefusal as refusal:
             return answered("", refusal, now)
         if command.validate_only:
@@ -174,6 +174,7 @@ class RestoreAdministration:
         topic: str,
         state: TopicState | None,
         readers: ReadersFound,
+        command: RestoreMirrors,
         now: Instant,
     ) -> MirrorRecord:
         """The mirror's new record. Raises LinkRefusal."""
@@ -190,7 +191,7 @@ class RestoreAdministration:
             )
         former = self._known(topic)
         if former is not None and former.state not in NOT_OF_LINK:
-            return _of_failed(former, link, state, now)
+            return _of_failed(former, link, state, command, now)
         if link.config.prefix:
             raise LinkRefusal(
                 "INVALID_REQUEST",
@@ -217,6 +218,7 @@ class RestoreAdministration:
             known_at=state.metadata_offset,
             source_generation=state.generation,
             origins=(link.source_cluster_id, *state.origins),
+            asked=restore_asked(former, now, command.asked_by, command.why),
         )
 
 
@@ -281,7 +283,11 @@ def _check_decisions(record: MirrorRecord | None, link: ClusterLink, state: Topi
 
 
 def _of_failed(
-    record: MirrorRecord, link: ClusterLink, state: TopicState, now: Instant
+    record: MirrorRecord,
+    link: ClusterLink,
+    state: TopicState,
+    command: RestoreMirrors,
+    now: Instant,
 ) -> MirrorRecord:
     """A mirror whose source has lost records that it holds goes on from what they have in common."""
     if record.state in RESTORING and record.link == link.name:
@@ -297,7 +303,7 @@ def _of_failed(
             hint="restore a topic that was promoted or failed over at the source, "
             "or a mirror that FAILED because its source lost records",
         )
-    return record.restored(TARGET, VERB, now)
+    return record.restored(TARGET, VERB, now, command.asked_by, command.why)
 
 
 def _check_release(link: ClusterLink, state: TopicState) -> None:

@@ -32,7 +32,7 @@ def transition_of(
         return _of(record, _verb(record), TransitionStep.AWAITING_CUT, record.since, waits_for)
     if record.state in RESTORING:
         waits_for = link.restore_waits_for(mirror.topic)
-        return _of(record, RESTORE, _restoring(record), record.since, waits_for)
+        return _asked(record, _of(record, RESTORE, _restoring(record), record.since, waits_for))
     if unheard_withdrawal(region, mirror) is None:
         return None
     verb = verb_of(CutKind.WITHDRAW)
@@ -45,12 +45,15 @@ def _stopping(link: ClusterLink, mirror: MirrorTopic, now: Instant) -> Transitio
     waits_for = CUT_IS_FINAL if is_cut else link.promotion_waits_for(mirror.topic, now)
     since = record.since if record.asked is None else record.asked.at
     gives_up = record.stop is not None and record.stop.is_proven and not is_cut
-    return replace(
-        _of(record, _verb(record), _step(record), since, waits_for),
-        gives_up_at=record.stop_by if gives_up else 0,
-        asked_by="" if record.asked is None else record.asked.by,
-        why="" if record.asked is None else record.asked.why,
-    )
+    told = _asked(record, _of(record, _verb(record), _step(record), since, waits_for))
+    return replace(told, gives_up_at=record.stop_by if gives_up else 0)
+
+
+def _asked(record: MirrorRecord, transition: Transition) -> Transition:
+    """Who has asked for it, and why."""
+    if record.asked is None:
+        return transition
+    return replace(transition, asked_by=record.asked.by, why=record.asked.why)
 
 
 def _listed(link: ClusterLink, record: MirrorRecord, stop: Stop) -> Transition:

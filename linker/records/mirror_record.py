@@ -235,8 +235,10 @@ class MirrorRecord:
             return tuple(point.offset for point in self.restore)
         return ()
 
-    def restored(self, state: MirrorState, reason: str, now: Instant) -> "MirrorRecord":
-        """The same mirror, whose log will be compared with its source's anew."""
+    def restored(
+        self, state: MirrorState, reason: str, now: Instant, by: str = "", why: str = ""
+    ) -> "MirrorRecord":
+        """The same mirror, whose log will be compared with its source's anew. Nobody asked where no operator has."""
         return replace(
             self,
             state=state,
@@ -252,6 +254,7 @@ class MirrorRecord:
             restore=(),
             began_at=(),
             readers=(),
+            asked=restore_asked(self, now, by, why),
         )
 
     def with_error(self, error: TransitionError) -> "MirrorRecord":
@@ -293,6 +296,12 @@ class MirrorRecord:
                 "holes_shown": [[index, offset] for index, offset in self.holes_shown.items()],
             }
         )
+
+
+def restore_asked(former: MirrorRecord | None, now: Instant, by: str, why: str) -> Asked:
+    """Of a restore, which is no decision of its own: a stop that was listed before it may still have its turn."""
+    before = former.asked if former is not None else None
+    return Asked(before.decision_id if before is not None else "", now, by, why)
 
 
 def removal(topic: str, link: str) -> DocumentChange:

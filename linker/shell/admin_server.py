@@ -11,7 +11,7 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
-from linker.commands import ChangeMirrors, Command, DeleteLink
+from linker.commands import ChangeMirrors, Command, DeleteLink, RestoreMirrors
 from linker.errors import LinkRefusal
 from linker.events import AdminAnswered, AdminAsked, Elsewhere
 from linker.peer_limits import COMMANDS, CommandLimits
@@ -91,7 +91,7 @@ class AdminServer:
         # A long request or reply is translated beside the loop, for which all clients wait.
         command = await asyncio.to_thread(administration.command, method, request)
         asker = address_of(peer if forwarded_from is None else forwarded_from)
-        if isinstance(command, ChangeMirrors | DeleteLink):
+        if isinstance(command, ChangeMirrors | DeleteLink | RestoreMirrors):
             command = replace(command, asked_by=asker)
         answer = await self._ask(command, asker)
         if isinstance(answer, Elsewhere) and forwarded_from is not None:

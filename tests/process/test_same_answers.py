@@ -118,6 +118,9 @@ def test_links(region: Region) -> None:
     names = [one["link_name"] for one in region.at_command_line("link", "list")["links"]]
     listed = region.over_grpc("ListLinks", pb.ListLinksRequest()).links
     assert names == [one.link_name for one in listed] == [LINK]
+    assert [lasting(as_dict(one)) for one in listed] == [lasting(told)], "with its lag"
+    lag = ("lag", "lag_bytes", "lag_is_lower_bound")
+    assert rows(region.rest.get("/links")["data"], *lag) == rows([told], *lag) == [(0, 0, False)]
     assert [one["link_name"] for one in region.rest.get("/links")["data"]] == names
 
 

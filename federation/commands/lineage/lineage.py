@@ -52,7 +52,8 @@ def lineage(
     addresses = _addresses(servers, directory, names)
     regions = [history_of(each, topic) for each in addresses]
     trees = dict(_trees(regions, partition))
-    silent = list(_silent(regions))
+    known = {region.region: name for region, name in zip(regions, names, strict=False)}
+    silent = list(_silent(regions, known))
     if not trees:
         hint, code = (
             "`causeway region partitions` shows who leads",
@@ -60,7 +61,6 @@ def lineage(
         )
         because = "; ".join([f"no broker leads such a partition of {topic}", *silent])
         raise Failure(because, hint=hint, exit_code=code)
-    known = {region.region: name for region, name in zip(regions, names, strict=False)}
     found = {
         "topic": topic,
         "regions": [_region(each) for each in regions],
@@ -112,11 +112,11 @@ def _region(region: RegionHistory) -> dict[str, Any]:
     }
 
 
-def _silent(regions: list[RegionHistory]) -> Iterator[str]:
-    """A line for each broker that did not answer."""
+def _silent(regions: list[RegionHistory], known: dict[str, str]) -> Iterator[str]:
+    """A line for each broker that did not answer; its region as in the tree."""
     for region in regions:
         for broker, why in region.silent.items():
-            yield f"{region.region}: broker {broker} did not answer: {why}"
+            yield f"{known.get(region.region, region.region)}: broker {broker} did not answer: {why}"
 
 
 def _as_dict(branch: Branch) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def _show(
         drawn = Tree(f"[bold]{escape(topic)}-{index}[/]")
         _draw(drawn, root, labels, known)
         screen().print(drawn)
-    for line in _silent(regions):
+    for line in _silent(regions, known):
         click.echo(line, err=True)
 
 

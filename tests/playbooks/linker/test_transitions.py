@@ -91,8 +91,11 @@ def test_the_steps_of_a_restore_are_listed() -> None:
     world.reachable = True
     world.run(10_000)
     assert step_of(world.source) is TransitionStep.AWAITING_CUT
-    assert world.source.ask(RestoreMirrors(LINK, ("orders",))).topics[0].refusal is None
+    asked = RestoreMirrors(LINK, ("orders",), why="the way back", asked_by="ann")
+    assert world.source.ask(asked).topics[0].refusal is None
     lose_the_source(world)
     (restore,) = under_way(world.source)
+    assert restore is not None
+    assert (restore.asked_by, restore.why) == ("ann", "the way back")
     assert restore is not None and not restore.can_be_cancelled
     assert (restore.verb, restore.step) == ("truncate-and-restore", TransitionStep.COMPARING)

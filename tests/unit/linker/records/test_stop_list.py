@@ -64,3 +64,16 @@ def test_a_mirror_of_which_nothing_was_asked_is_left_until_something_is() -> Non
     mirror = replace(MIRROR, asked=None)
     assert listed(mirror).is_left(mirror)
     assert not listed(mirror).is_left(MIRROR)
+
+
+def test_a_restore_says_who_asked_for_it_and_is_no_decision_of_its_own() -> None:
+    """What was listed before it has its turn as before. A restore that nobody asked for names nobody."""
+    target = MirrorState.PENDING_SETUP_FOR_RESTORE
+    restored = MIRROR.restored(target, "truncate-and-restore", 7, by="ann", why="the way back")
+    assert restored.asked is not None and MIRROR.asked is not None
+    assert restored.asked == Asked(MIRROR.asked.decision_id, 7, "ann", "the way back")
+    assert listed(MIRROR).is_left(restored)
+    by_itself = restored.restored(target, "mirror.divergence.policy: it lost records", 8)
+    assert by_itself.asked == Asked(MIRROR.asked.decision_id, 8, "", "")
+    never_asked = replace(MIRROR, asked=None)
+    assert listed(never_asked).is_left(never_asked.restored(target, "", 7, by="ann"))

@@ -9,7 +9,7 @@ import grpc
 import grpc.aio
 import pytest
 
-from linker.answers import Links
+from linker.answers import Links, Topics
 from linker.commands import ListLinks
 from linker.errors import LinkRefusal
 from linker.events import AdminAnswered, AdminAsked, Elsewhere
@@ -125,3 +125,33 @@ def test_a_coordinator_of_an_earlier_release_that_does_not_know_the_command_is_n
     reply, coordinator = asyncio.run(run())
     assert reply.error.code == "UNSUPPORTED_VERSION" and "upgrade" in reply.error.hint
     assert coordinator in reply.error.message and "ListLinks" in reply.error.message
+
+
+@pytest.mark.parametrize(
+    ("method", "request_message"),
+    [
+        ("TruncateAndRestoreMirrors", pb.MirrorsRequest(link_name="west-east")),
+        ("FailoverMirrors", pb.MirrorsRequest(link_name="west-east")),
+        ("DeleteLink", pb.DeleteLinkRequest(link_name="west-east")),
+    ],
+)
+def test_a_command_that_is_shown_with_its_asker_has_the_address_that_it_came_from(
+    method: str, request_message: Any
+) -> None:
+    commands: list[Any] = []
+
+    def feed(event: Any) -> None:
+        commands.append(event.command)
+        server.perform[AdminAnswered](AdminAnswered(event.ticket, Topics(())))
+
+    async def administer() -> None:
+        nonlocal server
+        server = AdminServer(feed)
+        message = request_message.SerializeToString()
+        await server.administer(method, message, None, "ipv4:10.0.0.7:4321")
+        await server.stop()
+
+    server: AdminServer
+    asyncio.run(administer())
+    (command,) = commands
+    assert command.asked_by == "10.0.0.7:4321"
