@@ -93,6 +93,8 @@ _DIVERGED_HINT: Final = (
     "`causeway mirror failover` keeps the mirror as a topic of its own"
 )
 
+# Of a mirror that `mirror.hole.policy` has paused.
+HOLES_HINT: Final = "`causeway mirror resume` skips them; `causeway mirror failover` makes the topic writable as it is"
 MIRROR_HINTS: dict[MirrorError, str] = {
     MirrorError.NO_ERROR: "",
     MirrorError.NOT_SET: "",

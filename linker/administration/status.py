@@ -21,7 +21,7 @@ from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_refusals import TAKEN_OVER_HINT
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_link import SourceLink
-from linker.errors import LINK_HINTS, MIRROR_HINTS, TaskError, TaskState
+from linker.errors import HOLES_HINT, LINK_HINTS, MIRROR_HINTS, TaskError, TaskState
 from linker.records import hole_ledger
 from linker.records.link_state import LinkState
 from linker.records.mirror_record import verb_of
@@ -119,9 +119,15 @@ def describe_mirror(
         reason=_reason(link, mirror, transition),
         lags=tuple(live_lags(link, mirror, now)),
         holes=tuple(hole_ledger.in_order(region.holes.of(region.view.image, mirror.topic))),
-        hint=TAKEN_OVER_HINT if mirror.taken_over else MIRROR_HINTS[record.error],
+        hint=_hint(mirror),
         transition=transition,
     )
+
+
+def _hint(mirror: MirrorTopic) -> str:
+    if mirror.taken_over:
+        return TAKEN_OVER_HINT
+    return HOLES_HINT if mirror.record.stands_at_holes else MIRROR_HINTS[mirror.record.error]
 
 
 def _reason(link: ClusterLink, mirror: MirrorTopic, transition: Transition | None) -> str:

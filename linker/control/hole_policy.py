@@ -64,12 +64,11 @@ class HolePolicyOfMirror:
             return []
         found, self._found = self._found, {}
         shown = {index: hole.next_offset for index, hole in sorted(found.items())}
-        because = _because(list(found.values()), HolePolicy.PAUSE)
         paused = replace(
             record,
             state=target,
             since=now,
-            reason=f"{because}; `causeway mirror resume` skips them",
+            reason=_because(list(found.values()), HolePolicy.PAUSE),
             holes_shown={**record.holes_shown, **shown},
         )
         change = self._mirror.change(paused, self._mirror.when_stopped)

@@ -222,6 +222,12 @@ class MirrorRecord:
         return self.state is MirrorState.ACTIVE or self.state in RESTORING or self.is_promoting
 
     @property
+    def stands_at_holes(self) -> bool:
+        """Whether `mirror.hole.policy` has paused it, and not an operator."""
+        is_paused = self.state is MirrorState.PAUSED
+        return is_paused and bool(self.reason) and bool(self.holes_shown)
+
+    @property
     def is_idle(self) -> bool:
         """Whether it is a mirror of which nothing is placed, until an operator decides."""
         return self.state in (MirrorState.PAUSED, MirrorState.FAILED)

@@ -165,9 +165,11 @@ def describe(region: RegionAdmin, topic: str, every_seconds: float | None, as_js
 
 
 def _is_well(found: Any) -> bool:
-    """An ACTIVE mirror has a reason only where something hinders it, as a source that does not answer."""
+    """An ACTIVE mirror has a reason only where something hinders it, as a source that does not answer. One that is
+    paused has a hint only where `mirror.hole.policy` has paused it, and waits for an operator."""
+    is_waiting = found.mirror_status in ("PAUSED", "LINK_PAUSED") and found.hint
     is_hindered = found.mirror_status == "ACTIVE" and found.reason
-    return found.mirror_status not in IN_ERROR and not is_hindered
+    return found.mirror_status not in IN_ERROR and not is_hindered and not is_waiting
 
 
 def _show_mirrors(mirrors: Any) -> None:

@@ -56,7 +56,7 @@ def test_a_mirror_that_pauses_skips_nothing_until_it_is_resumed() -> None:
     world.run_until(lambda: state(world) is MirrorState.PAUSED)
     described = world.destination.mirror("orders")
     assert "orders-0 [3, 7)" in described.reason
-    assert "causeway mirror resume" in described.reason
+    assert "causeway mirror resume" in described.hint
     assert [one.state for one in described.lags] == [
         "PAUSED: the source begins at 7 (mirror.hole.policy)"
     ]
@@ -67,6 +67,11 @@ def test_a_mirror_that_pauses_skips_nothing_until_it_is_resumed() -> None:
     assert holes(world) == [(3, 7, HoleCause.SOURCE_DELETED_RECORDS)]
     assert world.destination.offsets("orders", 0)[-2:] == [7, 8]
     assert world.destination.mirror("orders").reason == ""
+    assert world.destination.mirror("orders").hint == ""
+    pause = ChangeMirrors(verb="pause", link=LINK, topics=("orders",))
+    assert world.destination.ask(pause).topics[0].refusal is None
+    described = world.destination.mirror("orders")
+    assert (described.shown, described.hint) == (MirrorState.PAUSED, ""), "by an operator"
 
 
 def test_one_decision_covers_the_holes_of_all_partitions() -> None:

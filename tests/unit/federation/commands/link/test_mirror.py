@@ -117,6 +117,17 @@ def test_a_mirror_with_something_wrong_is_described_with_3(
     assert ("NO_ERROR" in ran.output) is False
 
 
+@pytest.mark.parametrize("status", ["PAUSED", "LINK_PAUSED"])
+def test_a_mirror_that_a_hole_has_paused_is_described_with_3(
+    region: RegionDouble, status: str
+) -> None:
+    """It waits for an operator, who has not paused it."""
+    hint = "`causeway mirror resume` skips them"
+    region.replies["DescribeMirror"] = [mirror(status, reason="orders-0 [3, 7)", hint=hint)]
+    ran = region.run("mirror", "describe", "orders")
+    assert (ran.exit_code, f"Next: {hint}" in ran.output) == (3, True)
+
+
 def test_topics_are_named_as_arguments_or_as_one_option(region: RegionDouble) -> None:
     region.replies["PauseMirrors"] = [topics("PAUSED")]
     named = ("a", "--topics", "b, c,a")
