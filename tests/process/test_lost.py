@@ -155,8 +155,26 @@ def _check_restored(pair: Pair, values: list[str]) -> None:
     assert [each[:4] for each in _held(found)] == [each[:4] for each in _expected(values, "")]
     code, found = pair.lost("--limit", "3")
     assert (len(found["records"]), found["lost_records"]) == (3, LOST * PARTITIONS)
+    _check_replayed(pair)
     for left in reversed(range(PARTITIONS)):
         _check_discarded(pair, left)
+
+
+def _check_replayed(pair: Pair) -> None:
+    """One tail is replayed to the topic itself: its records were lost all the same, and are told from the others."""
+    at_west = ("--bootstrap-server", pair.west.address)
+    tails = causeway("orphans", "list", *at_west, timeout=TIMEOUT_S)["orphans"]
+    (name,) = (one["name"] for one in tails if one["partition"] == 0)
+    to_east = ("--to", pair.east.address, "--against", pair.east.address)
+    replay = ("orphans", "replay", name, *to_east, *at_west)
+    causeway(*replay, "--to-topic", TOPIC, timeout=TIMEOUT_S)
+    create_topic(pair.east.address, "beside", PARTITIONS)
+    (beside,) = causeway(*replay, "--to-topic", "beside", timeout=TIMEOUT_S)["replayed"]
+    assert beside["appended"] == 0
+    code, found = pair.lost()
+    assert (code, found["lost_records"], found["replayed_records"]) == (0, LOST * 2, LOST - 1)
+    assert [each[3] for each in _held(found)[:LOST]] == ["resent", *["replayed"] * (LOST - 1)]
+    assert [one["unique_records"] for one in found["partitions"]] == [0, LOST - 1]
 
 
 def _check_discarded(pair: Pair, left: int) -> None:

@@ -47,14 +47,16 @@ def lost(
     The old primary is asked for what it committed beyond the cut, in its logs and in its orphan stores, so the
     list is exact once it answers. Before that, what was known at the cut is a lower bound, and the exit code is 3.
     So it is where records are gone by now: by retention, or with an orphan tail that was discarded.
-    A record is "present" or "resent" where this region has the same content by now.
+    A record is "present" or "resent" where this region has the same content by now, and "replayed" where `causeway
+    orphans replay` has appended it to the topic: it counts as lost all the same.
     """
     decision, source_topic, servers = _decision(bootstrap, topic, decision_id)
     silent, found = "", None
     try:
         old = source or servers
-        _check_source(old, decision)
-        found = Search(old, bootstrap, source_topic, topic).run(decision.cut.partitions, limit)
+        cluster_id = _check_source(old, decision)
+        search = Search(old, cluster_id, bootstrap, source_topic, topic)
+        found = search.run(decision.cut.partitions, limit)
     except Failure as failure:
         if failure.exit_code != UNREACHABLE_EXIT:
             raise
@@ -94,8 +96,8 @@ def _chosen(decisions: Any, topic: str, decision_id: str) -> Any:
     return known[-1]
 
 
-def _check_source(old: str, decision: Any) -> None:
-    """Raises Failure, with UNREACHABLE_EXIT where nobody answers."""
+def _check_source(old: str, decision: Any) -> str:
+    """-> its cluster id. Raises Failure, with UNREACHABLE_EXIT where nobody answers."""
     if not old:
         raise Failure(
             f"link {decision.link_name} names no addresses of the source",
@@ -108,6 +110,7 @@ def _check_source(old: str, decision: Any) -> None:
             f"{old} is region {cluster_id}; the topic was mirrored from {decision.origins[0]}",
             hint="give --source-bootstrap-server of the old primary",
         )
+    return cluster_id
 
 
 def _result(decision: Any, found: Losses | None, silent: str) -> dict[str, Any]:
@@ -117,13 +120,14 @@ def _result(decision: Any, found: Losses | None, silent: str) -> dict[str, Any]:
             {"partition": one.partition, "cut_offset": one.offset, "because": silent}
             for one in decision.cut.partitions
         ]
-        return _head(decision, known, silent) | {"partitions": cut, "records": []}
+        return _head(decision, known, None, silent) | {"partitions": cut, "records": []}
     partitions = [
         {
             "partition": one.partition,
             "cut_offset": one.cut_offset,
             "lost_records": one.records,
             "unique_records": one.unique,
+            "replayed_records": one.replayed,
             "missing_offsets": one.missing,
             "because": one.because,
         }
@@ -132,10 +136,12 @@ def _result(decision: Any, found: Losses | None, silent: str) -> dict[str, Any]:
     because = found.because
     lost_records = max(known, found.lower_bound) if because else found.records
     records = [_as_json(one) for one in found.shown]
-    return _head(decision, lost_records, because) | {"partitions": partitions, "records": records}
+    head = _head(decision, lost_records, found.replayed, because)
+    return head | {"partitions": partitions, "records": records}
 
 
-def _head(decision: Any, lost_records: int, because: str) -> dict[str, Any]:
+def _head(decision: Any, lost_records: int, replayed: int | None, because: str) -> dict[str, Any]:
+    """`replayed`: of those that are found; None where none is looked for."""
     return {
         "topic": decision.topic,
         "decision_id": decision.decision_id,
@@ -144,6 +150,7 @@ def _head(decision: Any, lost_records: int, because: str) -> dict[str, Any]:
         "is_exact": not because,
         "because": because,
         "lost_records": lost_records,
+        "replayed_records": replayed,
     }
 
 
@@ -155,10 +162,11 @@ def _as_json(one: LostRecord) -> dict[str, Any]:
 def _show(result: dict[str, Any], found: Losses | None) -> None:
     what = f"{result['kind']} {result['decision_id']} of {result['topic']}"
     if result["is_exact"]:
-        screen().print(f"{what} lost {result['lost_records']} records.")
+        screen().print(f"{what} lost {result['lost_records']} records{_replayed(result)}.")
     else:
         because = result["because"] if found is None else "not all of them are found"
-        screen().print(f"{what} lost at least {result['lost_records']} records: {because}.")
+        count = f"{result['lost_records']} records{_replayed(result)}"
+        screen().print(f"{what} lost at least {count}: {because}.")
         if found is None or found.is_silent:
             screen().print("Ask again when the old primary answers.")
     for one in result["partitions"]:
@@ -166,6 +174,11 @@ def _show(result: dict[str, Any], found: Losses | None) -> None:
             screen().print(f"Partition {one['partition']}: {one['because']}", soft_wrap=True)
     if found is not None and found.shown:
         _show_records(found)
+
+
+def _replayed(result: dict[str, Any]) -> str:
+    count = result["replayed_records"]
+    return f", {count} of which were replayed to the topic since" if count else ""
 
 
 def _show_records(found: Losses) -> None:

@@ -13,6 +13,7 @@ from federation.commands.answers import Failure
 from federation.commands.lost.coverage import Held, OffsetRange, gaps, missing_offsets, reasons_of
 from federation.commands.lost.sealing_records import SealingRecords, sealing_records
 from federation.commands.orphans.classes import OrphanClass, Successors
+from federation.commands.orphans.provenance import Source
 from federation.commands.orphans.reading import OrphanRecord, records_in, records_of
 from federation.commands.orphans.stores import Stores, Tail, list_tails
 from federation.commands.orphans.topics import EARLIEST, TopicClient
@@ -34,6 +35,8 @@ class LostRecord:
 class PartitionLoss:
     """What a partition lost. `missing`: offsets beyond the cut that the source held once and has no more.
 
+    Of the `records`, `unique` are not in the topic, and `replayed` are by `causeway orphans replay`.
+
     `because`: why more may be lost than `records` counts; empty if that is all. `is_silent`: a broker of the source
     that does not answer now may have more.
     """
@@ -42,6 +45,7 @@ class PartitionLoss:
     cut_offset: Offset
     records: int = 0
     unique: int = 0
+    replayed: int = 0
     missing: int = 0
     because: str = ""
     is_silent: bool = False
@@ -57,6 +61,10 @@ class Losses:
     @property
     def records(self) -> int:
         return sum(one.records for one in self.partitions)
+
+    @property
+    def replayed(self) -> int:
+        return sum(one.replayed for one in self.partitions)
 
     @property
     def lower_bound(self) -> int:
@@ -91,10 +99,10 @@ class OldLog:
 
 
 class Search:
-    """One decision's topic: `old` and `new` are the Kafka addresses of the two regions."""
+    """One decision's topic: `old` and `new` are the Kafka addresses of the two regions; `cluster_id` is of the old."""
 
-    def __init__(self, old: str, new: str, source_topic: str, topic: str) -> None:
-        self._old, self._new = old, new
+    def __init__(self, old: str, cluster_id: str, new: str, source_topic: str, topic: str) -> None:
+        self._old, self._cluster_id, self._new = old, cluster_id, new
         self._source_topic, self._topic = source_topic, topic
 
     def run(self, cut: Iterable[Any], limit: int) -> Losses:
@@ -135,6 +143,7 @@ class Search:
             for record in self._classified(each, [held[offset] for offset in sorted(held)]):
                 loss.records += 1
                 loss.unique += record.found is OrphanClass.UNIQUE
+                loss.replayed += record.found is OrphanClass.REPLAYED
                 if len(shown) < limit:
                     shown.append(record)
         return log
@@ -162,8 +171,9 @@ class Search:
                     yield orphan
 
     def _classified(self, each: Any, held: list[tuple[OrphanRecord, str]]) -> Iterator[LostRecord]:
+        source = Source(self._cluster_id, self._source_topic, each.partition)
         with TopicClient(self._new, self._topic) as client:
-            successors = Successors.read(client, each.partition, each.offset)
+            successors = Successors.read(client, source, each.offset)
         classified = successors.classify(orphan for orphan, _ in held)
         for (orphan, found), (_, where) in zip(classified, held, strict=True):
             yield LostRecord(each.partition, orphan, found, where)

@@ -5,5 +5,6 @@
 - `reading`: a tail's files, with their checksums, and its records
 - `topics`: reads and writes a topic in Kafka's protocol
 - `classes`: which records of a tail the region that took over has, too
+- `provenance`: where a replayed record came from, and which orphans a topic has by that
 - `replay`: appends a tail's records to a topic, each once
 """

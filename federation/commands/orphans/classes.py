@@ -4,10 +4,12 @@ A producer that was cut off sends its batch again to the new primary: the same r
 that begins anew sends the same content at another time, which may also be another event: who looks must decide.
 Producer ids alone prove nothing, for each region gives out its own.
 
+A record that `causeway orphans replay` appended says in its headers which orphan it is. What else the new primary has
+of its content is counted as before the replay, so that no other orphan changes its class by it.
+
 Where the new primary's log was compacted, what it once had may be gone again, replaced by a later record of the key.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import Enum
@@ -16,6 +18,7 @@ from brokers.ids import Offset
 from brokers.log.completeness import gap_end
 from brokers.records.batch import SEQUENCE_MODULUS, BatchHeader
 from brokers.records.record import Record, open_batch
+from federation.commands.orphans.provenance import ReplayedOrphans, Source, content_of, exact_of
 from federation.commands.orphans.reading import OrphanRecord
 from federation.commands.orphans.topics import TopicClient
 
@@ -24,6 +27,7 @@ class OrphanClass(Enum):
     """What an orphan record is."""
 
     PRESENT = "present"  # the new primary has it: the same content with the same time, or the same sequence
+    REPLAYED = "replayed"  # `orphans replay` has appended it to the topic
     RESENT = "resent"  # the new primary has the same content with another time
     REPLACED = "replaced"  # compacted, and it has another record of the key: nobody knows whether it had this one, too
     UNIQUE = "unique"
@@ -34,7 +38,9 @@ class OrphanClass(Enum):
 class Successors:
     """The records that the new primary wrote from the cut on, as far as they are known."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: Source) -> None:
+        """Of the partition that `source` had led before."""
+        self._replayed = ReplayedOrphans(source)
         self._exact: Counter[bytes] = Counter()
         self._contents: Counter[bytes] = Counter()
         self._sequences: set[tuple[int, int, int, bytes]] = set()
@@ -42,10 +48,10 @@ class Successors:
         self._is_compacted = False  # records are missing
 
     @classmethod
-    def read(cls, client: TopicClient, partition: int, since: Offset) -> "Successors":
+    def read(cls, client: TopicClient, source: Source, since: Offset) -> "Successors":
         """From a topic that the new primary writes, or that mirrors it. Raises Failure."""
-        found, expected = cls(), since
-        for header, batch in client.batches(partition, since):
+        found, expected = cls(source), since
+        for header, batch in client.batches(source.partition, since):
             found._is_compacted |= gap_end([header], expected) >= 0
             expected = header.next_offset
             for record in open_batch(batch):
@@ -55,11 +61,12 @@ class Successors:
         return found
 
     def _add(self, header: BatchHeader, record: Record) -> None:
-        content = _content(record)
+        content = content_of(record)
+        self._replayed.add(record)
         if record.key is not None:
             self._keys.add(record.key)
         self._contents[content] += 1
-        self._exact[_exact(record)] += 1
+        self._exact[exact_of(record)] += 1
         if header.base_sequence >= 0:
             sequence = (
                 header.base_sequence + record.offset - header.base_offset
@@ -78,13 +85,20 @@ class Successors:
     def _class(
         self, orphan: OrphanRecord, exact: Counter[bytes], contents: Counter[bytes]
     ) -> OrphanClass:
+        found = self._class_before(orphan, exact, contents)
+        return OrphanClass.REPLAYED if self._replayed.has(orphan) else found
+
+    def _class_before(
+        self, orphan: OrphanRecord, exact: Counter[bytes], contents: Counter[bytes]
+    ) -> OrphanClass:
+        """What it was before a replay."""
         if orphan.is_control:
             return OrphanClass.CONTROL
         if orphan.is_transactional:
             return OrphanClass.TRANSACTIONAL
-        content = _content(orphan.record)
+        content = content_of(orphan.record)
         sequence = (orphan.producer_id, orphan.producer_epoch, orphan.sequence, content)
-        is_same = _take(exact, _exact(orphan.record))
+        is_same = _take(exact, exact_of(orphan.record))
         has_same_content = _take(contents, content)
         if is_same or (orphan.sequence >= 0 and sequence in self._sequences):
             return OrphanClass.PRESENT
@@ -99,14 +113,3 @@ def _take(counts: Counter[bytes], key: bytes) -> bool:
         return False
     counts[key] -= 1
     return True
-
-
-def _content(record: Record) -> bytes:
-    """Key, value and headers."""
-    fields = (record.key, record.value, tuple(record.headers))
-    return hashlib.blake2b(repr(fields).encode(), digest_size=16).digest()
-
-
-def _exact(record: Record) -> bytes:
-    """The same, and the producer's time."""
-    return _content(record) + record.timestamp.to_bytes(8, "big", signed=True)

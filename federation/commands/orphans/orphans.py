@@ -18,6 +18,7 @@ from federation.commands.numbers import INT32_MAX
 from federation.commands.orphans import formats, stores
 from federation.commands.orphans import replay as replays
 from federation.commands.orphans.classes import OrphanClass, Successors
+from federation.commands.orphans.provenance import source_of
 from federation.commands.orphans.reading import OrphanRecord, records_of
 from federation.commands.orphans.stores import Tail
 from federation.commands.orphans.topics import TopicClient
@@ -77,7 +78,8 @@ def show(bootstrap: str, name: str, limit: int, against: str, as_json: bool) -> 
     ReadBy are the groups of this region that had read a record when the tail was sealed, by their committed offsets.
     """
     (tail,) = stores.find_tails(bootstrap, [name])
-    found = list(islice(_classified(tail, against or bootstrap), limit))
+    cluster_id = region_at(bootstrap).cluster_id
+    found = list(islice(_classified(tail, against or bootstrap, cluster_id), limit))
     result = {
         "orphan": _described(tail),
         "records": [formats.of_tail(tail, *each) for each in found],
@@ -114,6 +116,7 @@ def export(
 ) -> None:
     """Write orphan tails NAMES to files; checksums are verified."""
     written: list[Path] = []
+    cluster_id = region_at(bootstrap).cluster_id
     for tail in stores.find_tails(bootstrap, names):
         if file_format == "segments":
             written += formats.write_segments(tail, target)
@@ -123,7 +126,8 @@ def export(
         if path.exists():
             raise Failure(f"{path} is there already", hint="export to another directory")
         with path.open("w", encoding="utf-8") as file:
-            for line in formats.lines(tail, _classified(tail, against or bootstrap)):
+            records = _classified(tail, against or bootstrap, cluster_id)
+            for line in formats.lines(tail, records):
                 file.write(line + "\n")
         written.append(path)
     paths = [str(path) for path in written]
@@ -164,7 +168,8 @@ def replay(
 ) -> None:
     """Append records of orphan tails NAMES to a topic, each once, with headers that say where it came from.
 
-    An interrupted replay may be repeated: what is there already is found by the headers. Run one at a time.
+    An interrupted replay may be repeated: what is there already is found by the headers. Run one at a time. What was
+    replayed to the topic itself is of class "replayed" from then on, and goes to another topic only if asked for.
     """
     cluster_id = region_at(bootstrap).cluster_id
     wanted = {OrphanClass(each) for each in classes}
@@ -174,9 +179,8 @@ def replay(
         Progress(console=Console(stderr=True), transient=True) as bar,
     ):
         for tail in stores.find_tails(bootstrap, names):
-            chosen = (
-                orphan for orphan, one in _classified(tail, against or bootstrap) if one in wanted
-            )
+            classified = _classified(tail, against or bootstrap, cluster_id)
+            chosen = (orphan for orphan, one in classified if one in wanted)
             results.append(_replay(client, tail, chosen, cluster_id, bar, validate_only))
     answer({"replayed": results}, as_json, lambda: _show_replayed(results, to_topic))
 
@@ -190,8 +194,8 @@ def _replay(
     validate_only: bool,
 ) -> dict[str, Any]:
     if validate_only:
-        before = replays.find_target(client, tail).before
-        missing = sum(1 for orphan in chosen if orphan.record.offset not in before)
+        before = replays.find_target(client, tail, cluster_id).before
+        missing = sum(1 for orphan in chosen if not before.has(orphan))
         return {"orphan": tail.name, "would_append": missing}
     task = bar.add_task(tail.name, total=tail.orphan.records)
     appended, there = replays.replay(
@@ -226,10 +230,11 @@ def discard(
         )
 
 
-def _classified(tail: Tail, bootstrap: str) -> Classified:
+def _classified(tail: Tail, bootstrap: str, cluster_id: str) -> Classified:
     """Every record, with what is known of it at the region that took over."""
     with TopicClient(bootstrap, tail.orphan.topic) as client:
-        found = Successors.read(client, tail.orphan.partition, tail.orphan.base_offset)
+        source = source_of(tail, cluster_id)
+        found = Successors.read(client, source, tail.orphan.base_offset)
     yield from found.classify(records_of(tail))
 
 

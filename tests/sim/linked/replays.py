@@ -13,8 +13,9 @@ from typing import Any
 from brokers.wire.message import Message
 from federation.commands.answers import Failure
 from federation.commands.orphans.classes import OrphanClass, Successors
+from federation.commands.orphans.provenance import EPOCH, OFFSET, ORPHAN, source_of
 from federation.commands.orphans.reading import OrphanRecord, records_in
-from federation.commands.orphans.replay import EPOCH, OFFSET, ORPHAN, replay
+from federation.commands.orphans.replay import replay
 from federation.commands.orphans.stores import Tail, TailCopy
 from federation.commands.orphans.topics import TopicClient
 from federation.commands.region.client import NoAnswer
@@ -31,6 +32,7 @@ from tests.sim.world import Promise
 
 ANSWER_MS = 30_000  # as the product's client waits
 AGAIN_MS = 2_000  # what a killed client had sent has arrived
+CLUSTER = "west"
 ASKS_MAX = 14  # of a replay, before it is killed
 
 
@@ -126,13 +128,13 @@ class ReplayingOperator(CutBackOperator):
     def _replay(self, process: _Process, tail: Tail, records: list[OrphanRecord]) -> None:
         """As `causeway orphans replay` does, of what the region that took over has not."""
         bootstrap = self._ends.destination.bootstrap_servers
-        partition, since = tail.orphan.partition, tail.orphan.base_offset
+        source, since = source_of(tail, CLUSTER), tail.orphan.base_offset
         with TopicClient(
             bootstrap, TOPIC, connect=process.connect, clock=process.clock, sleep=process.sleep
         ) as client:
-            found = Successors.read(client, partition, since).classify(records)
+            found = Successors.read(client, source, since).classify(records)
             chosen = [each for each, kind in found if kind is OrphanClass.UNIQUE]
-            appended, there = replay(client, tail, chosen, "west", lambda done: None)
+            appended, there = replay(client, tail, chosen, CLUSTER, lambda done: None)
         self._world.note("replay", f"{tail.name}: {appended} appended, {there} were there")
 
     def _tails(self) -> list[tuple[Tail, list[OrphanRecord]]]:

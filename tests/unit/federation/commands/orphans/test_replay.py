@@ -1,6 +1,7 @@
 """A replay that is repeated appends nothing twice, whatever became of the one before."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -33,6 +34,7 @@ from brokers.wire.messages.produce import (
 )
 from brokers.wire.messages.producers import InitProducerIdResponse
 from federation.commands.answers import Failure
+from federation.commands.orphans.provenance import provenance
 from federation.commands.orphans.reading import OrphanRecord
 from federation.commands.orphans.replay import replay
 from federation.commands.orphans.stores import Tail, TailCopy
@@ -189,6 +191,31 @@ def replayed(
 ) -> tuple[int, int]:
     with TopicClient(leader.broker.bootstrap, TOPIC, sleep=waits) as client:
         return replay(client, tail, ORPHANS, "west", lambda done: None)
+
+
+def test_a_copy_of_the_tail_that_ends_elsewhere_has_the_same_records(leader: Leader) -> None:
+    """A replica that had fewer of them when it sealed."""
+    assert replayed(leader) == (3, 0)
+    shorter = Tail("orders-0/40-42.e3", TAIL.copies)
+    assert replayed(leader, shorter) == (0, 3)
+    assert numbers(leader) == [ALL]
+
+
+def test_a_topic_of_the_same_name_in_another_region_has_other_records(leader: Leader) -> None:
+    """With a tail of the same name, and records at the same offsets."""
+    assert replayed(leader) == (3, 0)
+    others = [replace(each, record=each.record._replace(value=b"other")) for each in ORPHANS]
+    with TopicClient(leader.broker.bootstrap, TOPIC) as client:
+        assert replay(client, TAIL, others, "south", lambda done: None) == (3, 0)
+    assert numbers(leader) == [[*ALL, b"other", b"other", b"other"]]
+
+
+def test_headers_that_a_producer_made_up_stop_no_replay(leader: Leader) -> None:
+    (partition,) = leader.partitions
+    (tail, *others) = provenance(ORPHANS[0], TAIL.name, "west")
+    headers = (tail, *((name, b"made up") for name, _ in others))
+    partition.append(build_batch([NewRecord(b"k", b"x", headers)], timestamp=1))
+    assert replayed(leader) == (3, 0)
 
 
 def numbers(leader: Leader) -> list[list[bytes | None]]:
