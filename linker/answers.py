@@ -283,6 +283,22 @@ class Destinations:
     destinations: tuple[Destination, ...]
 
 
+class TakenOverTopic(NamedTuple):
+    """It is read-only since the region `taken_over_by` promoted or failed over its mirror, in this generation."""
+
+    topic: str
+    topic_id: str  # as Kafka writes it
+    taken_over_by: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOverTopics:
+    """By name."""
+
+    topics: tuple[TakenOverTopic, ...]
+
+
 class SyncClass(Enum):
     """Whether a setting of a topic is kept in step with its source."""
 
@@ -360,6 +376,7 @@ Answer: TypeAlias = (
     | Holes
     | RetentionHolds
     | Destinations
+    | TakenOverTopics
     | Decisions
     | Lineage
     | Operations

@@ -182,6 +182,11 @@ class ListHoles:
 
 
 @dataclass(frozen=True, slots=True)
+class ListTakenOverTopics:
+    """-> `TakenOverTopics`: what another region has taken over from this one."""
+
+
+@dataclass(frozen=True, slots=True)
 class ListRetentionHolds:
     """-> `RetentionHolds`: what this region keeps for the mirrors of a link in another, or of all."""
 
@@ -237,7 +242,7 @@ class DescribeRegion:
 Query: TypeAlias = (
     ListLinks | DescribeLink | DescribeLinkConfigs | ListMirrors | DescribeMirror | ForecastMirrors
     | DescribeDrift | DescribeLineage | ListHoles | ListDecisions | ListOperations
-    | ListRetentionHolds | ListDestinations | DescribeReplicas | DescribeRegion
+    | ListTakenOverTopics | ListRetentionHolds | ListDestinations | DescribeReplicas | DescribeRegion
 )  # fmt: skip
 Change: TypeAlias = (
     CreateLink | DeleteLink | AlterLinkConfigs | SetLinkSecret | CreateMirror | ChangeMirrors
@@ -250,6 +255,7 @@ ANSWERED_BY_ANY: Final = (
     DescribeLineage,
     ListHoles,
     ListDecisions,
+    ListTakenOverTopics,
     ListRetentionHolds,
     ListDestinations,
     ListOperations,

@@ -4,10 +4,12 @@ As a source it serves the streams that other regions open to it. As a destinatio
 their records in the metadata log say.
 """
 
+from collections.abc import Iterator
 from typing import Final, assert_never
 
 from brokers.events import TimeReached
 from brokers.ids import Instant, Offset, Ticket, TopicPartition
+from brokers.metadata.commands.mirror_commands import Superseder, superseder_of
 from brokers.ports import Rng
 from brokers.region import (
     AnswerMirrors,
@@ -120,6 +122,11 @@ class Linker:
         """How many offsets of its source a mirror topic does not have, by the hole ledger."""
         holes = self._region.holes.of(self._region.view.image, topic)
         return sum(one.missing for one in holes)
+
+    def superseders(self) -> Iterator[Superseder | None]:
+        """Of each topic of the region: which one has taken it over, None if none has."""
+        for topic in list(self._region.view.image.topics_by_name.values()):
+            yield superseder_of(topic.writer)
 
     def held_bytes(self) -> list[tuple[TopicPartition, int]]:
         """What retention leaves alone for mirrors in other regions, of this broker's replicas."""

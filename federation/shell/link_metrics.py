@@ -22,6 +22,7 @@ from linker.records.mirror_state import LIVE
 MAX_LAG: Final = "kafka_server_link_clusterlinkfetchermanager_maxlag"
 LINK_COUNT: Final = "kafka_server_cluster_link_metrics_link_count"
 TOPIC_COUNT: Final = "kafka_server_cluster_link_metrics_mirror_topic_count"
+_TOPICS_AT_ONCE: Final = 500  # between which the node may run
 
 
 class _Led(NamedTuple):
@@ -61,6 +62,7 @@ class LinkMetrics:
         yield from self._startup()
         if self._linker.is_coordinator:
             yield from self._topics()
+            yield from self._taken_over()
         yield from self._orphan_store()
 
     def _links(self) -> Iterator[str]:
@@ -150,6 +152,18 @@ class LinkMetrics:
         )
         about = "Offsets of the source that the mirror does not have, by the hole ledger"
         yield from family("causeway_mirror_skipped_offsets", "gauge", about, skipped)
+
+    def _taken_over(self) -> Iterator[str]:
+        """As the source."""
+        counts: Counter[str] = Counter()
+        for number, superseder in enumerate(self._linker.superseders()):
+            if superseder is not None:
+                counts[superseder.cluster_id] += 1
+            if number % _TOPICS_AT_ONCE == 0:
+                yield ""
+        about = "Topics of this region that are read-only since another one has taken them over"
+        samples = ((count, labelled(taken_over_by=name)) for name, count in counts.items())
+        yield from family("causeway_taken_over_topics", "gauge", about, samples)
 
     def _startup(self) -> Iterator[str]:
         """As the source: whom writes wait for, or have not waited for any longer."""

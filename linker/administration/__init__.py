@@ -5,7 +5,7 @@
   links and mirrors by name
 - `mirror_changes`: pause, resume, promote, failover, reversals and cancel of mirror topics
 - `restore_administration`: truncate-and-restore, with `each_topic`
-- `unfencing`: topics that another region has taken over
+- `taken_over`: topics that another region has taken over; `unfencing`: they are written here again
 - `transitions`: what mirror topics are in the middle of
 - `status`: the descriptions of both; `replicas`: replicas of the region's own partitions
 - `forecast`: what a failover would cost; `drift`: how mirrors differ from their sources

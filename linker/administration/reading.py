@@ -22,6 +22,7 @@ from linker.administration.operation_log import operations
 from linker.administration.region_facts import describe_region
 from linker.administration.registry import Look, Registry, Respond, sorted_links
 from linker.administration.replicas import describe_replicas
+from linker.administration.taken_over import list_taken_over
 from linker.answers import Answer, Decisions, Holes
 from linker.commands import (
     DescribeDrift,
@@ -39,6 +40,7 @@ from linker.commands import (
     ListMirrors,
     ListOperations,
     ListRetentionHolds,
+    ListTakenOverTopics,
     Query,
 )
 from linker.containment import Containment
@@ -48,7 +50,7 @@ from linker.records.hole_ledger import in_order
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, SlicedWork
 
-Sliced: TypeAlias = ListDestinations | DescribeReplicas | DescribeRegion
+Sliced: TypeAlias = ListDestinations | ListTakenOverTopics | DescribeReplicas | DescribeRegion
 Gathered: TypeAlias = DescribeLink | ListLinks | ListMirrors | DescribeMirror | ForecastMirrors
 Known: TypeAlias = (
     DescribeLinkConfigs | DescribeDrift | DescribeLineage | ListHoles | ListDecisions | ListOperations
@@ -93,6 +95,8 @@ class Queries:
             case ListDestinations():
                 made_with = (self._region, self._registry, query, work, respond)
                 yield from list_destinations(*made_with)
+            case ListTakenOverTopics():
+                yield from list_taken_over(view, work, respond)
             case DescribeReplicas(topics):
                 names = topics or tuple(view.image.topics_by_name)
                 yield from describe_replicas(view, names, work, respond)

@@ -30,6 +30,7 @@ from linker.commands import (
     ListMirrors,
     ListOperations,
     ListRetentionHolds,
+    ListTakenOverTopics,
     RestoreMirrors,
     SetLinkSecret,
     UnfenceTopics,
@@ -191,6 +192,11 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
         pb.ListDecisionsRequest,
         lambda m: ListDecisions(m.topic),
         pb.DecisionsReply,
+    ),
+    "ListTakenOverTopics": (
+        pb.ListTakenOverTopicsRequest,
+        lambda m: ListTakenOverTopics(),
+        pb.TakenOverTopicsReply,
     ),
     "ListRetentionHolds": (
         pb.ListRetentionHoldsRequest,

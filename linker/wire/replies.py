@@ -28,6 +28,7 @@ from linker.answers import (
     PartitionLag,
     Replicas,
     RetentionHolds,
+    TakenOverTopics,
     TopicForecast,
     TopicResult,
     Topics,
@@ -378,6 +379,9 @@ REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
         decisions=[_decision(one) for one in answer.decisions]
     ),
     Holes: lambda answer: pb.HolesReply(holes=[_hole(one) for one in answer.holes]),
+    TakenOverTopics: lambda answer: pb.TakenOverTopicsReply(
+        topics=[pb.TakenOverTopic(**one._asdict()) for one in answer.topics]
+    ),
     RetentionHolds: lambda answer: pb.RetentionHoldsReply(
         holds=[_hold(*one) for one in answer.holds]
     ),

@@ -26,6 +26,7 @@ MODELS: Final[dict[type[Message], type[BaseModel]]] = {
     pb.Hole: mirror_parts.MirrorHoleData,
     pb.Decision: schemas.MirrorDecisionData,
     pb.Destination: schemas.LinkDestinationData,
+    pb.TakenOverTopic: schemas.TakenOverTopicData,
     pb.TopicResult: schemas.AlterMirrorStatusData,
 }
 # Confluent's name for it, or that of the field beside which it stands.
@@ -40,6 +41,7 @@ RENAMED: Final = {
     "TransitionError.message": "error_message",
     "Hole.topic": "mirror_topic_name",
     "Decision.topic": "mirror_topic_name",
+    "TakenOverTopic.topic": "topic_name",
     "TopicResult.mirror_topic": "mirror_topic_name",
 }
 # In another form: of the resource, the value that gRPC has; and the names of REST that it is made of.

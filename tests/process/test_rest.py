@@ -30,6 +30,7 @@ DOCUMENTED = {
     "/links/-/holes": {"get"},
     "/links/-/decisions": {"get"},
     "/links/-/destinations": {"get"},
+    "/links/-/taken-over-topics": {"get"},
     "/links/{link_name}/mirrors/{mirror_topic_name}": {"get"},
     **{
         f"/links/{{link_name}}/mirrors:{verb}": {"post"}

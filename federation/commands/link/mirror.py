@@ -31,6 +31,7 @@ from federation.commands.link.region_admin import (
     with_configs,
 )
 from federation.commands.link.restore import truncate_and_restore, unfence
+from federation.commands.link.taken_over import taken_over
 from federation.commands.link.times import instant
 from federation.commands.link.transitions import transition_text, transitions
 from federation.commands.lost.lost import lost
@@ -55,6 +56,7 @@ for each in CHANGES:
     mirror.add_command(each)
 mirror.add_command(truncate_and_restore)
 mirror.add_command(unfence)
+mirror.add_command(taken_over)
 for group in of_mirror():
     mirror.add_command(group)
 

@@ -29,6 +29,7 @@ from linker.shell.rest.schemas import (
     MirrorData,
     MirrorDecisionData,
     ResourceMetadata,
+    TakenOverTopicData,
 )
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -156,3 +157,8 @@ def decision_data(one: Any) -> MirrorDecisionData:
 def destination_data(one: Any) -> LinkDestinationData:
     """`one` is a Destination."""
     return _alike(LinkDestinationData, one, topics=list(one.topics))
+
+
+def taken_over_data(one: Any) -> TakenOverTopicData:
+    """`one` is a TakenOverTopic."""
+    return _alike(TakenOverTopicData, one, topic_name=one.topic)

@@ -1,13 +1,19 @@
-"""`/links/-/holes`, `/links/-/decisions` and `/links/-/destinations`: what the region has recorded. Ours."""
+"""`/links/-/holes`, `.../decisions`, `.../destinations`, `.../taken-over-topics`: what a region has recorded. Ours."""
 
 from fastapi import APIRouter, Request
 
 from linker.shell.rest.admin_client import AdminClient, texts
-from linker.shell.rest.descriptions import decision_data, destination_data, hole_data
+from linker.shell.rest.descriptions import (
+    decision_data,
+    destination_data,
+    hole_data,
+    taken_over_data,
+)
 from linker.shell.rest.schemas import (
     LinkDestinationDataList,
     MirrorDecisionDataList,
     MirrorHoleDataList,
+    TakenOverTopicDataList,
 )
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -22,6 +28,9 @@ class RecordRoutes:
         get("/links/-/holes", response_model=MirrorHoleDataList)(self.list_holes)
         get("/links/-/decisions", response_model=MirrorDecisionDataList)(self.list_decisions)
         get("/links/-/destinations", response_model=LinkDestinationDataList)(self.list_destinations)
+        get("/links/-/taken-over-topics", response_model=TakenOverTopicDataList)(
+            self.list_taken_over
+        )
 
     async def list_holes(self, http: Request, mirror_topic_name: str = "") -> MirrorHoleDataList:
         """The hole ledger: what mirror topics skipped, of one topic if it is named."""
@@ -47,3 +56,10 @@ class RecordRoutes:
         reply = await self._admin.ask(http, "ListDestinations", request)
         data = [destination_data(one) for one in reply.destinations]
         return LinkDestinationDataList(metadata=self._admin.here(http), data=data)
+
+    async def list_taken_over(self, http: Request) -> TakenOverTopicDataList:
+        """The topics of this region that are read-only since another one has taken them over."""
+        request = pb.ListTakenOverTopicsRequest()
+        reply = await self._admin.ask(http, "ListTakenOverTopics", request)
+        data = [taken_over_data(one) for one in reply.topics]
+        return TakenOverTopicDataList(metadata=self._admin.here(http), data=data)

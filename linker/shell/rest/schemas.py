@@ -323,6 +323,23 @@ class LinkDestinationDataList(BaseModel):
     data: list[LinkDestinationData]
 
 
+class TakenOverTopicData(BaseModel):
+    """A topic of this region that is read-only since another one has promoted or failed over its mirror. Ours."""
+
+    topic_name: str
+    topic_id: str = Field(description="In base64, as Kafka writes it")
+    taken_over_by: str = Field(description="The cluster id of that region")
+    generation: int = Field(description="Of the topic, since then")
+
+
+class TakenOverTopicDataList(BaseModel):
+    """The topics of this region that another one has taken over, by name. Ours."""
+
+    kind: Literal["KafkaTakenOverTopicDataList"] = "KafkaTakenOverTopicDataList"
+    metadata: ResourceCollectionMetadata
+    data: list[TakenOverTopicData]
+
+
 class ErrorData(BaseModel):
     """`error_code` begins with the HTTP status. The fields after `message` are ours: the error by name, and help."""
 

@@ -825,6 +825,30 @@ class UnfenceTopicsRequest(_message.Message):
     validate_only: bool
     def __init__(self, topics: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...
 
+class ListTakenOverTopicsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class TakenOverTopic(_message.Message):
+    __slots__ = ("topic", "topic_id", "taken_over_by", "generation")
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+    TAKEN_OVER_BY_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    topic: str
+    topic_id: str
+    taken_over_by: str
+    generation: int
+    def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[str] = ..., taken_over_by: _Optional[str] = ..., generation: _Optional[int] = ...) -> None: ...
+
+class TakenOverTopicsReply(_message.Message):
+    __slots__ = ("error", "topics")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    topics: _containers.RepeatedCompositeFieldContainer[TakenOverTopic]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., topics: _Optional[_Iterable[_Union[TakenOverTopic, _Mapping]]] = ...) -> None: ...
+
 class ListDecisionsRequest(_message.Message):
     __slots__ = ("topic",)
     TOPIC_FIELD_NUMBER: _ClassVar[int]

@@ -129,6 +129,11 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.UnfenceTopicsRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
                 _registered_method=True)
+        self.ListTakenOverTopics = channel.unary_unary(
+                '/linker.wire.v1.Admin/ListTakenOverTopics',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListTakenOverTopicsRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.TakenOverTopicsReply.FromString,
+                _registered_method=True)
         self.ListOperations = channel.unary_unary(
                 '/linker.wire.v1.Admin/ListOperations',
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListOperationsRequest.SerializeToString,
@@ -318,6 +323,12 @@ class AdminServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UnfenceTopics(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListTakenOverTopics(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -514,6 +525,11 @@ def add_AdminServicer_to_server(servicer, server):
                     servicer.UnfenceTopics,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.UnfenceTopicsRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.SerializeToString,
+            ),
+            'ListTakenOverTopics': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTakenOverTopics,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListTakenOverTopicsRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.TakenOverTopicsReply.SerializeToString,
             ),
             'ListOperations': grpc.unary_unary_rpc_method_handler(
                     servicer.ListOperations,
@@ -1104,6 +1120,33 @@ class Admin:
             '/linker.wire.v1.Admin/UnfenceTopics',
             linker_dot_wire_dot_v1_dot_admin__pb2.UnfenceTopicsRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTakenOverTopics(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/ListTakenOverTopics',
+            linker_dot_wire_dot_v1_dot_admin__pb2.ListTakenOverTopicsRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.TakenOverTopicsReply.FromString,
             options,
             channel_credentials,
             insecure,

@@ -3,12 +3,14 @@
 import pytest
 
 from brokers.errors import KafkaError
+from brokers.ids import id_text
 from brokers.metadata.commands.mirror_commands import Superseder, superseder_of
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
     CreateLink,
     CreateMirror,
+    ListTakenOverTopics,
     RestoreMirrors,
     UnfenceTopics,
 )
@@ -97,6 +99,37 @@ def test_a_fenced_topic_is_restored_from_the_region_that_took_it_over() -> None:
     assert answer.topics[0].refusal is None
     world.run_until(lambda: world.source.mirror("orders").record.state is MirrorState.ACTIVE)
     assert superseder(world.source) is None
+
+
+def taken_over(host: Host) -> list[tuple[str, str, int]]:
+    found = host.ask(ListTakenOverTopics()).topics
+    by_name = host.view.image.topics_by_name
+    assert [one.topic_id for one in found] == [id_text(by_name[one.topic].id) for one in found]
+    return [(one.topic, one.taken_over_by, one.generation) for one in found]
+
+
+def test_what_was_taken_over_is_listed_until_it_is_restored_or_unfenced() -> None:
+    world = World().start()
+    for name in ("orders", "bills", "others"):
+        clients.create_topic(world.source, name)
+    linked(world)
+    topics = ("orders", "bills")
+    world.destination.ask(CreateMirror(link="west-east", mirror_topic="bills"))
+    world.run_until(lambda: all(caught_up(world, each) for each in topics))
+    assert taken_over(world.source) == []
+    world.destination.ask(ChangeMirrors(verb="failover", link="west-east", topics=topics))
+    both = [("bills", "cluster-east", 2), ("orders", "cluster-east", 2)]
+    world.run_until(lambda: taken_over(world.source) == both)
+    assert taken_over(world.destination) == []
+    world.source.stop()
+    world.source.start()
+    assert taken_over(world.source) == both
+    unfence(world)
+    assert taken_over(world.source) == both[:1]
+    world.source.ask(CreateLink(name="east-west", configs={"bootstrap.servers": "east:9092"}))
+    world.source.ask(RestoreMirrors("east-west", ("bills",)))
+    world.run_until(lambda: world.source.mirror("bills").record.state is MirrorState.ACTIVE)
+    assert taken_over(world.source) == []
 
 
 def test_the_region_that_took_over_last_is_the_one_that_is_written() -> None:

@@ -146,6 +146,16 @@ def test_states_of_links_and_mirrors_are_counted(tmp_path: Path) -> None:
     assert generation == 2
 
 
+def test_topics_that_another_region_has_taken_over_are_counted(tmp_path: Path) -> None:
+    world = mirrored()
+    name = "causeway_taken_over_topics"
+    assert name not in scraped(world.source, tmp_path)
+    world.destination.ask(ChangeMirrors(verb="failover", link="west-east", topics=("orders",)))
+    world.run(200)
+    assert scraped(world.source, tmp_path)[name] == {(("taken_over_by", "cluster-east"),): 1}
+    assert name not in scraped(world.destination, tmp_path)
+
+
 def test_the_orphan_store_of_the_broker_is_measured(tmp_path: Path) -> None:
     folder = tmp_path / "orphans" / "orders-0" / "5-9.e0"
     folder.mkdir(parents=True)

@@ -36,6 +36,7 @@ from linker.commands import (
     ListMirrors,
     ListOperations,
     ListRetentionHolds,
+    ListTakenOverTopics,
     RecordDiscardedOrphans,
     RestoreMirrors,
     SetLinkSecret,
@@ -123,7 +124,7 @@ CHANGES: tuple[Any, ...] = (
 READS = {
     ListLinks, DescribeLink, DescribeLinkConfigs, ListMirrors, DescribeMirror, ForecastMirrors, DescribeDrift,
     ListHoles, ListDecisions, DescribeLineage, ListOperations, ListRetentionHolds, DescribeReplicas, DescribeRegion,
-    ListDestinations,
+    ListDestinations, ListTakenOverTopics,
 }  # fmt: skip
 
 

@@ -49,6 +49,7 @@ from linker.commands import (
     ListMirrors,
     ListOperations,
     ListRetentionHolds,
+    ListTakenOverTopics,
     RestoreMirrors,
     SetLinkSecret,
     UnfenceTopics,
@@ -75,6 +76,7 @@ REQUESTS: list[tuple[str, Any, Any]] = [
         pb.DescribeDriftRequest(link_name="l", topics=["t"]),
         DescribeDrift("l", ("t",)),
     ),
+    ("ListTakenOverTopics", pb.ListTakenOverTopicsRequest(), ListTakenOverTopics()),
     ("ListDecisions", pb.ListDecisionsRequest(topic="t"), ListDecisions("t")),
     (
         "ListRetentionHolds",

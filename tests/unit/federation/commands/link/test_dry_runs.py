@@ -10,7 +10,16 @@ from federation.commands.orphans.orphans import orphans
 # `orphans export` writes files of the caller's, which it never replaces.
 READING = {
     "link": {"list", "describe", "drift", "holds", "destinations"},
-    "mirror": {"list", "describe", "forecast", "holes", "decisions", "lost", "transitions"},
+    "mirror": {
+        "list",
+        "describe",
+        "forecast",
+        "holes",
+        "decisions",
+        "lost",
+        "transitions",
+        "taken-over",
+    },
     "orphans": {"list", "show", "export"},
 }
 

@@ -180,6 +180,21 @@ def test_no_decision_is_said(region: RegionDouble) -> None:
     assert "No decisions" in region.run("mirror", "decisions").output
 
 
+def test_topics_that_another_region_took_over_are_listed_with_what_to_do(
+    region: RegionDouble,
+) -> None:
+    one = pb.TakenOverTopic(topic="orders", topic_id="AAA", taken_over_by="east", generation=7)
+    region.replies["ListTakenOverTopics"] = [pb.TakenOverTopicsReply(topics=[one])]
+    output = region.run("mirror", "taken-over").output
+    for text in ("orders", "east", "7", "truncate-and-restore", "unfence"):
+        assert text in output
+    assert json.loads(region.run("mirror", "taken-over", "--json").stdout)["topics"] == [
+        {"topic": "orders", "topic_id": "AAA", "taken_over_by": "east", "generation": 7}
+    ]
+    region.replies["ListTakenOverTopics"] = [pb.TakenOverTopicsReply()]
+    assert "No topics" in region.run("mirror", "taken-over").output
+
+
 def test_drift_shows_defaults_as_such(region: RegionDouble) -> None:
     difference = pb.ConfigDrift(
         topic="orders", name="retention.ms", source_value="5", sync_class="ALWAYS", why="so"
