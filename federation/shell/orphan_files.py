@@ -7,7 +7,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
+from brokers.ids import id_text
 from brokers.ports import DiskError
 from brokers.shell.files import DiskFiles
 from brokers.storage.logs.discarding import discard
@@ -121,7 +123,7 @@ def _orphan(name: str, manifest: Mapping[str, Any], log_dir: Path) -> Any:
         name=name,
         topic=manifest["topic"],
         partition=manifest["partition"],
-        topic_id=manifest["topic_id"],
+        topic_id=id_text(UUID(bytes=bytes.fromhex(manifest["topic_id"]))),
         base_offset=manifest["base_offset"],
         next_offset=manifest["next_offset"],
         bytes=manifest["bytes"],

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from brokers.ids import TopicPartition
+from brokers.ids import TopicPartition, id_text
 from brokers.metadata.image.image import Operation
 from brokers.region import ReplicaStatus
 from linker.answers import (
@@ -17,7 +17,6 @@ from linker.answers import (
     Destinations,
     Drift,
     Forecast,
-    HeldPartition,
     Holes,
     Lineage,
     LinkDescription,
@@ -36,10 +35,7 @@ from linker.answers import (
     total_lag,
 )
 from linker.errors import LinkRefusal
-from linker.records.decision import Decision
-from linker.records.hole_ledger import Hole
-from linker.records.mirror_record import Cut
-from linker.records.retention_hold import HoldRecord
+from linker.wire.recorded import cut_message, decision_message, hold_message, hole_message
 from linker.wire.v1 import admin_pb2 as pb
 
 FACTS_SCHEMA: Final = "causeway.region-facts/1"
@@ -124,34 +120,6 @@ def _lag(lag: PartitionLag) -> pb.MirrorLag:
     )
 
 
-def _hole(hole: Hole) -> pb.Hole:
-    return pb.Hole(
-        topic=hole.partition.topic,
-        partition=hole.partition.partition,
-        from_offset=hole.base_offset,
-        to_offset=hole.next_offset,
-        cause=hole.cause.value,
-        first_seen_ms=hole.first_seen,
-        topic_id=str(hole.topic_id or ""),
-        deleted_at_ms=hole.deleted_at or 0,
-        bytes=hole.size if hole.size >= 0 else None,
-    )
-
-
-def _hold(hold: HoldRecord, partitions: tuple[HeldPartition, ...]) -> pb.RetentionHold:
-    return pb.RetentionHold(
-        link_name=hold.link,
-        destination_cluster_id=hold.cluster_id,
-        topic=hold.topic,
-        topic_id=str(hold.topic_id),
-        max_bytes=hold.max_bytes,
-        max_ms=hold.max_ms,
-        since_ms=hold.since,
-        dropped_at_ms=hold.dropped_at or 0,
-        partitions=[pb.HeldPartition(**asdict(one)) for one in partitions],
-    )
-
-
 def _destination(one: Destination) -> pb.Destination:
     return pb.Destination(
         link_name=one.record.link,
@@ -165,52 +133,12 @@ def _destination(one: Destination) -> pb.Destination:
     )
 
 
-def _cut(cut: Cut) -> pb.Cut:
-    partitions = [
-        pb.CutPartition(
-            partition=index,
-            offset=one.offset,
-            source_high_watermark=one.source_high_watermark,
-            source_clock_ms=one.source_clock,
-            missing=one.missing,
-            leader_epoch=one.leader_epoch,
-        )
-        for index, one in enumerate(cut.partitions)
-    ]
-    return pb.Cut(
-        kind=cut.kind.value,
-        at_ms=cut.at,
-        partitions=partitions,
-        known_missing=cut.missing,
-        is_known_missing_exact=cut.is_missing_exact,
-    )
-
-
-def _decision(decision: Decision) -> pb.Decision:
-    return pb.Decision(
-        decision_id=decision.asked.decision_id,
-        topic=decision.topic,
-        topic_id=str(decision.topic_id),
-        link_name=decision.link,
-        kind=decision.kind.value,
-        generation=decision.generation,
-        asked_at_ms=decision.asked.at,
-        asked_by=decision.asked.by,
-        reason=decision.asked.why,
-        done_at_ms=decision.done_at,
-        known_missing=decision.cut.missing,
-        is_known_missing_exact=decision.cut.is_missing_exact,
-        cut=_cut(decision.cut),
-        origins=decision.origins,
-    )
-
-
 def _lineage(lineage: Lineage) -> pb.LineageReply:
     reply = pb.LineageReply(
         cluster_id=lineage.cluster_id,
         mirror_status=lineage.mirror_status,
         origins=lineage.origins,
-        decisions=[_decision(one) for one in lineage.decisions],
+        decisions=[decision_message(one) for one in lineage.decisions],
     )
     for one in lineage.partitions:
         reply.partitions.add(
@@ -231,7 +159,7 @@ def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
         link_name=record.link,
         mirror_topic=record.topic,
         source_topic=record.source_topic,
-        source_topic_id=str(record.source_topic_id),
+        source_topic_id=id_text(record.source_topic_id),
         mirror_status=mirror.shown.value,
         mirror_topic_error=record.error.value,
         reason=mirror.reason,
@@ -247,10 +175,10 @@ def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
         origin_lag=lag.origin.records,
         origin_lag_bytes=lag.origin.size,
         origin_lag_is_lower_bound=lag.origin.is_lower_bound,
-        holes=[_hole(hole) for hole in mirror.holes],
+        holes=[hole_message(hole) for hole in mirror.holes],
         hint=mirror.hint,
         transition=_transition(mirror.transition) if mirror.transition is not None else None,
-        cut=_cut(record.cut) if record.cut is not None else None,
+        cut=cut_message(record.cut) if record.cut is not None else None,
         state_transition_errors=[
             pb.TransitionError(at_ms=one.at, code=one.code, message=one.because)
             for one in record.transition_errors
@@ -313,6 +241,7 @@ def _replica(
 
 
 def region(facts: DescribedRegion) -> pb.RegionFacts:
+    """Ids of topics are UUIDs here: an audit compares them with those of earlier ones."""
     return pb.RegionFacts(
         schema=FACTS_SCHEMA,
         cluster_id=facts.cluster_id,
@@ -324,11 +253,11 @@ def region(facts: DescribedRegion) -> pb.RegionFacts:
                 link_name=one.link,
                 source_topic=one.source_topic,
                 state=one.state.value,
-                cut=_cut(one.cut).partitions if one.cut is not None else (),
+                cut=cut_message(one.cut).partitions if one.cut is not None else (),
             )
             for one in facts.mirrors
         ],
-        holes=[_hole(one) for one in facts.holes],
+        holes=[hole_message(one, str) for one in facts.holes],
     )
 
 
@@ -376,14 +305,14 @@ REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
     ),
     Lineage: _lineage,
     Decisions: lambda answer: pb.DecisionsReply(
-        decisions=[_decision(one) for one in answer.decisions]
+        decisions=[decision_message(one) for one in answer.decisions]
     ),
-    Holes: lambda answer: pb.HolesReply(holes=[_hole(one) for one in answer.holes]),
+    Holes: lambda answer: pb.HolesReply(holes=[hole_message(one) for one in answer.holes]),
     TakenOverTopics: lambda answer: pb.TakenOverTopicsReply(
         topics=[pb.TakenOverTopic(**one._asdict()) for one in answer.topics]
     ),
     RetentionHolds: lambda answer: pb.RetentionHoldsReply(
-        holds=[_hold(*one) for one in answer.holds]
+        holds=[hold_message(*one) for one in answer.holds]
     ),
     Destinations: lambda answer: pb.DestinationsReply(
         destinations=[_destination(one) for one in answer.destinations]

@@ -199,7 +199,7 @@ class MirrorData(BaseModel):
     link_name: str
     mirror_topic_name: str
     source_topic_name: str
-    source_topic_id: str = Field(description="Ours. As Kafka's clients have it, a UUID")
+    source_topic_id: str = Field(description="Ours. In base64, as Kafka writes it")
     num_partitions: int
     mirror_lags: list[MirrorLagData]
     mirror_status: str

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import grpc
 import grpc.aio
@@ -14,6 +15,7 @@ from google.protobuf.message import DecodeError
 
 from brokers.effects import SealTail
 from brokers.events import TailSealed
+from brokers.ids import id_text
 from brokers.shell.files import DiskFiles
 from brokers.storage.logs.orphans import DISCARDED_SUFFIX
 from federation.shell.orphan_files import OrphanFiles
@@ -24,7 +26,7 @@ from linker.events import AdminAnswered, AdminAsked
 from linker.shell.admin_server import AdminServer
 from linker.wire.v1 import admin_pb2 as pb
 from linker.wire.v1 import admin_pb2_grpc
-from tests.unit.brokers.storage.driver import TP, Driver
+from tests.unit.brokers.storage.driver import TOPIC_ID, TP, Driver
 
 NAME = f"{TP}/4-20.e0"
 
@@ -54,6 +56,7 @@ def listed(disks: OrphanFiles, topic: str = "") -> list[Any]:
 def test_a_tail_is_listed_with_its_manifest(disks: OrphanFiles, tmp_path: Path) -> None:
     (orphan,) = listed(disks)
     assert (orphan.name, orphan.topic, orphan.partition) == (NAME, TP.topic, TP.partition)
+    assert orphan.topic_id == id_text(UUID(bytes=TOPIC_ID)), "as Kafka writes it"
     assert (orphan.base_offset, orphan.next_offset, orphan.records) == (4, 20, 16)
     assert (orphan.reason, orphan.log_dir, orphan.damage) == ("test", str(tmp_path / "b"), "")
     assert list(orphan.readers) == [pb.OrphanReader(group="billing", committed_offset=9)]

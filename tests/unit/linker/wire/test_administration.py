@@ -6,14 +6,16 @@ from uuid import UUID
 
 import pytest
 
-from brokers.ids import TopicPartition
-from brokers.metadata.image.image import Operation
+from brokers.ids import TopicPartition, id_text
+from brokers.metadata.image.image import Operation, TopicImage
 from brokers.region import ReplicaStatus
 from brokers.security.origin import Origin
 from federation.shell.orphan_files import OrphanFiles
 from linker.answers import (
     Configs,
     Decisions,
+    DescribedRegion,
+    DescribedTopic,
     Holes,
     LinkDescription,
     Links,
@@ -313,6 +315,7 @@ def test_answers_carry_everything() -> None:
     assert mirror.cut.partitions[0].missing == 4
     assert (mirror.holes[0].from_offset, mirror.holes[0].to_offset) == (2, 4)
     assert mirror.mirror_lags[0].lag_ms == 5
+    assert mirror.source_topic_id == "AAAAAAAAAAAAAAAAAAAAAw", "as Kafka writes it"
     assert mirror.state_transition_errors[0].message == "late"
     mirrors = pb.MirrorsReply.FromString(reply("ListMirrors", Mirrors((MIRROR,)))).mirrors
     assert mirrors[0] == mirror
@@ -344,8 +347,23 @@ def test_holes_of_topics_that_exist_and_of_deleted_ones() -> None:
     assert [one.HasField("bytes") for one in answered] == [False, True], "unknown, and none"
     assert [(one.topic_id, one.deleted_at_ms) for one in answered] == [
         ("", 0),
-        (str(UUID(int=7)), 8),
+        (id_text(UUID(int=7)), 8),
     ]
+
+
+def test_an_audit_compares_ids_with_those_that_it_has_read_earlier() -> None:
+    """Its facts have UUIDs, as ever."""
+    topic, place = TopicImage("t", UUID(int=7), ()), TopicPartition("t", 1)
+    hole = Hole(place, 2, 9, HoleCause.SOURCE_LOG_START, 5, UUID(int=7))
+    facts = DescribedRegion(
+        cluster_id="e",
+        at=1,
+        topics=(DescribedTopic(topic, {}),),
+        mirrors=(),
+        holes=(hole,),
+    )
+    told = pb.RegionReply.FromString(reply("DescribeRegion", facts)).region
+    assert told.topics[0].topic_id == told.holes[0].topic_id == str(UUID(int=7))
 
 
 def test_a_decision_says_who_asked_why_and_what_is_missing() -> None:
@@ -364,6 +382,7 @@ def test_a_decision_says_who_asked_why_and_what_is_missing() -> None:
     answered = reply("ListDecisions", Decisions((decision,)))
     (found,) = pb.DecisionsReply.FromString(answered).decisions
     assert (found.decision_id, found.asked_by, found.reason) == ("l@1", "1.2.3.4:5", "a drill")
+    assert found.topic_id == "AAAAAAAAAAAAAAAAAAAABw", "as Kafka writes it"
     assert (found.kind, found.generation, found.known_missing) == ("FAILOVER", 2, 5)
     assert (found.cut.known_missing, found.is_known_missing_exact) == (5, False)
     assert [one.offset for one in found.cut.partitions] == [5, 3]

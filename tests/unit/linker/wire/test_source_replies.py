@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from brokers.ids import id_text
 from linker.answers import (
     Destination,
     Destinations,
@@ -62,7 +63,7 @@ def test_a_retention_hold_has_the_replicas_of_the_broker_asked() -> None:
         link_name="l",
         destination_cluster_id="e",
         topic="t",
-        topic_id=str(UUID(int=7)),
+        topic_id=id_text(UUID(int=7)),
         max_bytes=8,
         max_ms=9,
         since_ms=10,
