@@ -393,3 +393,18 @@ def check_each_node(west: Rest, east: Several) -> None:
     history = json.loads(east.run("region", "history", "--resource", f"mirror:{TOPIC}").stdout)
     told = {one["operation"]: one["details"] for one in history["operations"]}
     assert told["PauseMirrors"] == "a drill: pause"
+    check_taken_over(west, decision)
+
+
+def check_taken_over(west: Rest, decision: Any) -> None:
+    """What the source says once it has heard of the failover."""
+    path, region = "/links/-/taken-over-topics", Region(west)
+    west.wait(lambda: west.get(path)["data"] != [])
+    request = pb.ListTakenOverTopicsRequest()
+    told = region.over_grpc("ListTakenOverTopics", request).topics
+    (one,) = check_each(told, west.get(path))
+    assert (one.topic, one.generation) == (TOPIC, decision["generation"])
+    assert region.at_command_line("mirror", "taken-over")["topics"] == [as_dict(one)]
+    assert (
+        region.at_command_line("topic", "describe", TOPIC)["topics"][0]["topic_id"] == one.topic_id
+    )
