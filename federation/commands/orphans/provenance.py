@@ -13,12 +13,8 @@ ORPHAN: Final = b"causeway.orphan"  # the tail's name: TOPIC-PARTITION/FIRST-END
 OFFSET: Final = b"causeway.orphan.offset"
 EPOCH: Final = b"causeway.orphan.leader.epoch"
 CLUSTER: Final = b"causeway.orphan.cluster"
-_NAMES: Final = (
-    ORPHAN,
-    CLUSTER,
-    OFFSET,
-    EPOCH,
-)  # a replay adds them in this order, behind all others
+# A replay adds them in this order, behind all others.
+_NAMES: Final = (ORPHAN, CLUSTER, OFFSET, EPOCH)
 _NUMBER: Final = re.compile(rb"-?[0-9]{1,19}")
 
 Headers = tuple[tuple[bytes, bytes | None], ...]
