@@ -5,6 +5,8 @@ CPU seconds and memory are both regions' and, where there is one, the process's 
 
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from typing import NamedTuple
 
 from tests.bench import client, memory, processes, topics
 from tests.bench.client import LARGE, Figures
@@ -17,19 +19,60 @@ POLL_S = 0.01  # 12 offsets a hundred times a second cost either side next to no
 TIMEOUT_S = 300
 
 
-def catch_up(system: Linked, size: Size) -> Figures:
+def catch_up(
+    system: Linked, size: Size, page_cache: AbstractContextManager[None] | None = None
+) -> Figures:
     """A link made while 2 GB (at full size) wait in 12 partitions, until the last record is in the other region.
 
     `mb_per_s` counts from the link's making, `moving_mb_per_s` from the first record that arrived, and
     `second_half_mb_per_s` from when half of them had. A record counts once it is on all replicas.
-    `moving_busy_s_per_gb` is what all processors worked meanwhile, whoever for.
+    `moving_busy_s_per_gb` is what all processors worked meanwhile, whoever for. `page_cache`: what it is while the
+    link copies; where nothing is said, memory is touched before.
     """
     source, destination = system.region(SOURCE), system.region(DESTINATION)
     topic = client.filled_topic(
         source.bootstrap, PARTITIONS, size.large_batches, replicas=source.replicas
     )
     records = size.large_batches * LARGE
-    memory.touch()  # the source's log took what was touched before
+    if page_cache is None:
+        memory.touch()  # the source's log took what was touched before
+    with page_cache or nullcontext():
+        crossed = _cross(system, topic, records)
+    system.unlink(topic)
+    size_mb = client.read_back(destination.bootstrap, topic, PARTITIONS, records)
+    topics.delete(destination.bootstrap, topic)
+    topics.delete(source.bootstrap, topic)
+    return crossed.figures(records, size_mb)
+
+
+class _Crossed(NamedTuple):
+    """When, in seconds from the link's making, and what it had cost: `first` with the first record that arrived."""
+
+    first_s: float
+    half_s: float
+    all_s: float
+    late_records: int  # those after half_s
+    first_cpu_s: float
+    cpu_s: float
+    busy_s: float  # since the first record
+    peak_mb: float
+
+    def figures(self, records: int, size_mb: float) -> Figures:
+        late_mb = size_mb * self.late_records / records
+        return {
+            "mb_per_s": size_mb / self.all_s,
+            "moving_mb_per_s": size_mb / (self.all_s - self.first_s),
+            "second_half_mb_per_s": late_mb / (self.all_s - self.half_s),
+            "first_record_s": self.first_s,
+            "cpu_s_per_gb": self.cpu_s / size_mb * 1000,
+            "moving_cpu_s_per_gb": (self.cpu_s - self.first_cpu_s) / size_mb * 1000,
+            "moving_busy_s_per_gb": self.busy_s / size_mb * 1000,
+            "peak_mb": self.peak_mb,
+        }
+
+
+def _cross(system: Linked, topic: str, records: int) -> _Crossed:
+    source, destination = system.region(SOURCE), system.region(DESTINATION)
     meter = Meter(source.pids + destination.pids)
     began = time.perf_counter()
     with (
@@ -44,23 +87,10 @@ def catch_up(system: Linked, size: Size) -> Figures:
         late_records = records - _arrived(watch, records // 2, making)
         half_s = time.perf_counter() - began
         _arrived(watch, records, making)
-        seconds, cpu_s = time.perf_counter() - began, meter.cpu_s()
+        all_s, cpu_s = time.perf_counter() - began, meter.cpu_s()
         busy_s, peak_mb = processes.busy_s() - first_busy_s, meter.peak_mb()
         making.result()
-    system.unlink(topic)
-    size_mb = client.read_back(destination.bootstrap, topic, PARTITIONS, records)
-    topics.delete(destination.bootstrap, topic)
-    topics.delete(source.bootstrap, topic)
-    return {
-        "mb_per_s": size_mb / seconds,
-        "moving_mb_per_s": size_mb / (seconds - first_s),
-        "second_half_mb_per_s": size_mb * late_records / records / (seconds - half_s),
-        "first_record_s": first_s,
-        "cpu_s_per_gb": cpu_s / size_mb * 1000,
-        "moving_cpu_s_per_gb": (cpu_s - first_cpu_s) / size_mb * 1000,
-        "moving_busy_s_per_gb": busy_s / size_mb * 1000,
-        "peak_mb": peak_mb,
-    }
+    return _Crossed(first_s, half_s, all_s, late_records, first_cpu_s, cpu_s, busy_s, peak_mb)
 
 
 def _arrived(watch: topics.Watch, records: int, making: Future[None]) -> int:
