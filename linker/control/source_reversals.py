@@ -12,6 +12,7 @@ from uuid import UUID
 from brokers.errors import Refusal
 from brokers.ids import Instant
 from brokers.metadata.commands.document_commands import DocumentChange
+from brokers.timers import Act
 from linker.config import LinkConfig
 from linker.data.credit import StreamSender
 from linker.frames import (
@@ -52,6 +53,8 @@ class SourceReversals:
         self._region = region
         self._link_of = link_of
         self._asking: set[str] = set()
+        # What was withdrawn while the reversal was being written down: nobody may say it again.
+        self._withdrawn: dict[str, Act] = {}
 
     def reverse(
         self, frame: Reverse, cluster_id: str, link_name: str, sender: StreamSender, now: Instant
@@ -136,9 +139,12 @@ class SourceReversals:
 
     def _withdraw(self, topic: WithdrawnReversal, cluster_id: str, now: Instant) -> Effects:
         record = self._record(topic.topic)
+        again = partial(self._withdraw, topic, cluster_id)
+        if topic.topic in self._asking:
+            self._withdrawn[topic.topic] = again
+            return []
         if record is None or not self._is_withdrawn(topic, record, cluster_id):
             return []
-        again = partial(self._withdraw, topic, cluster_id)
         return self._put(_taken_back(record, cluster_id, now), again)
 
     def _is_withdrawn(
@@ -147,10 +153,9 @@ class SourceReversals:
         placed = self._region.view.image.topics_by_name.get(topic.topic)
         is_it = placed is not None and placed.id.bytes == topic.topic_id
         is_pending = record.state is MirrorState.PENDING_MIRROR and record.origins == (cluster_id,)
-        is_new = topic.topic not in self._asking
-        return is_it and is_pending and record.generation == topic.generation and is_new
+        return is_it and is_pending and record.generation == topic.generation
 
-    def _put(self, record: MirrorRecord, again: Callable[[Instant], Effects]) -> Effects:
+    def _put(self, record: MirrorRecord, again: Act) -> Effects:
         """`again` looks at everything anew, after a change that was refused."""
         self._asking.add(record.topic)
         known = self._region.view.image.documents.get((MIRROR_KIND, record.topic))
@@ -165,13 +170,17 @@ class SourceReversals:
     def _on_put(
         self,
         topic: str,
-        again: Callable[[Instant], Effects],
+        again: Act,
         refusal: Refusal | None,
         now: Instant,
     ) -> Effects:
         self._asking.discard(topic)
-        if refusal is not None:
-            self._region.timers.set(now + RETRY_MS, again)
+        withdraw = self._withdrawn.pop(topic, None)
+        if refusal is None:
+            return withdraw(now) if withdraw is not None else []
+        for act in (again, withdraw):
+            if act is not None:
+                self._region.timers.set(now + RETRY_MS, act)
         return []
 
 

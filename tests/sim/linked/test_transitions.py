@@ -21,6 +21,7 @@ SEEDS = (3, 17, 25)
 # paused again after it was accepted. A source that had its topic back, and whose record was not STOPPED yet, heard of
 # the older cut of its mirror: both were read-only then. A link coordinator that stood still before it gave a mirror its
 # writers did so to the next one. A follower sealed a tail, got more of it, and became the leader that cut it.
+# A source was told that a reversal was cancelled while it wrote that down, and stayed read-only.
 FOUND = (
     ("reverse-and-pause", 17, Crash(100, Victim.ACTOR, Manner.POWER)),
     ("reverse-taken-back", 17, Crash(49, Victim.ACTOR, Manner.POWER)),
@@ -28,6 +29,7 @@ FOUND = (
     ("reverse-and-return", 3, Crash(350, Victim.ACTOR, Manner.STILL)),
     ("cut-back", 17, Crash(33, Victim.ACTOR, Manner.KILL)),
     ("restore-given-up", 3, Crash(333, Victim.ACTOR, Manner.KILL)),
+    ("reverse-cancelled", 17, Crash(76, Victim.ACTOR, Manner.POWER)),
 )
 ROLES = [each for each in Victim if each is not Victim.ACTOR]
 
