@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from federation.commands.orphans.classes import OrphanClass, Successors
-from federation.commands.orphans.provenance import source_of
+from federation.commands.orphans.provenance import old_partition_of
 from federation.commands.orphans.reading import OrphanRecord, records_of
 from federation.commands.orphans.replay import replay
 from federation.commands.orphans.stores import Tail, list_tails
@@ -39,7 +39,9 @@ def sealed_tails(west: str, east: str, topic: str) -> list[SealedTail]:
     found, cluster_id = [], region_at(west).cluster_id
     with TopicClient(east, topic) as client:
         for tail in list_tails(west, topic).tails:
-            there = Successors.read(client, source_of(tail, cluster_id), tail.orphan.base_offset)
+            there = Successors.read(
+                client, old_partition_of(tail, cluster_id), tail.orphan.base_offset
+            )
             found.append(SealedTail(tail, tuple(there.classify(records_of(tail)))))
     return sorted(found, key=lambda each: each.partition)
 

@@ -8,7 +8,7 @@ from brokers.ids import Instant, Offset, TopicPartition
 from brokers.region import DescribeGroups, GroupsDescribed, MirrorPartitionStatus
 from linker.administration.known_names import require_all_written
 from linker.administration.registry import (
-    Look,
+    PreparedAnswer,
     Registry,
     Respond,
     find_link,
@@ -32,7 +32,7 @@ def forecast(
     command: ForecastMirrors,
     respond: Respond,
     contained: Containment,
-) -> Look:
+) -> PreparedAnswer:
     """Of live mirror topics. Raises LinkRefusal for one that is named and is not."""
     links = [find_link(registry, command.link)] if command.link else sorted_links(registry)
     found = [
@@ -53,7 +53,7 @@ def forecast(
         ask = partial(DescribeGroups, groups=_groups_of(found))
         return [region.ask(ask, contained.then(described))]
 
-    return Look(collected, partial(registry.reports.collect, links))
+    return PreparedAnswer(collected, partial(registry.reports.collect, links))
 
 
 def _groups_of(found: Found) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from linker import config
 from linker.administration import status
 from linker.administration.registry import (
     AnyLink,
-    Look,
+    PreparedAnswer,
     Registry,
     Respond,
     find_any_link,
@@ -50,16 +50,16 @@ class LinkAdministration:
         self._region = region
         self._registry = registry
 
-    def describe(self, name: str, respond: Respond) -> Look:
+    def describe(self, name: str, respond: Respond) -> PreparedAnswer:
         """The lag of its mirrors as their leaders know it, too. Raises LinkRefusal where there is no such link."""
         link = find_any_link(self._registry, name)
         if not isinstance(link, ClusterLink):
-            return Look(lambda now: respond(self._described(link, now), now))
+            return PreparedAnswer(lambda now: respond(self._described(link, now), now))
 
         def collected(at: Instant) -> Effects:
             return respond(replace(self._described(link, at), lag=status.link_lag(link, at)), at)
 
-        return Look(collected, partial(self._registry.reports.collect, [link]))
+        return PreparedAnswer(collected, partial(self._registry.reports.collect, [link]))
 
     def _described(self, link: AnyLink, now: Instant) -> LinkDescription:
         """Where this region is the source, too: whether its writes wait for the destination."""

@@ -16,7 +16,7 @@ from brokers.metadata.commands.mirror_commands import read_only_because, superse
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic, TopicOutcome
 from linker.administration import status
 from linker.administration.registry import (
-    Look,
+    PreparedAnswer,
     Registry,
     Respond,
     find_link,
@@ -51,14 +51,14 @@ class MirrorAdministration:
         self._region = region
         self._registry = registry
 
-    def describe(self, topic: str, respond: Respond) -> Look:
+    def describe(self, topic: str, respond: Respond) -> PreparedAnswer:
         """Raises LinkRefusal where there is no such mirror."""
         for link in sorted_links(self._registry):
             if topic in link.mirrors:
                 gather = partial(link.reports.collect, (topic,))
-                return Look(partial(self._describe, link, topic, respond), gather)
+                return PreparedAnswer(partial(self._describe, link, topic, respond), gather)
         found = self._of_deleted_link(topic)
-        return Look(lambda now: respond(found, now))
+        return PreparedAnswer(lambda now: respond(found, now))
 
     def _describe(self, link: ClusterLink, topic: str, respond: Respond, now: Instant) -> Effects:
         mirror = link.mirrors.get(topic)
@@ -90,7 +90,7 @@ class MirrorAdministration:
             record=record, shown=record.state, reason=record.reason, lags=(), holes=()
         )
 
-    def answer_list(self, command: ListMirrors, respond: Respond) -> Look:
+    def answer_list(self, command: ListMirrors, respond: Respond) -> PreparedAnswer:
         """Raises LinkRefusal for a state or a link that there is not."""
         if command.state and command.state.upper() not in MirrorState.__members__:
             raise LinkRefusal(
@@ -103,7 +103,7 @@ class MirrorAdministration:
             if command.link
             else sorted_links(self._registry)
         )
-        return Look(
+        return PreparedAnswer(
             lambda at: respond(self._listing(links, command, at), at),
             partial(self._registry.reports.collect, links),
         )

@@ -20,7 +20,7 @@ from linker.administration.link_listing import list_links
 from linker.administration.mirror_administration import MirrorAdministration
 from linker.administration.operation_log import operations
 from linker.administration.region_facts import describe_region
-from linker.administration.registry import Look, Registry, Respond, sorted_links
+from linker.administration.registry import PreparedAnswer, Registry, Respond, sorted_links
 from linker.administration.replicas import describe_replicas
 from linker.administration.taken_over import list_taken_over
 from linker.answers import Answer, Decisions, Holes
@@ -103,7 +103,9 @@ class Queries:
             case DescribeRegion():
                 yield from describe_region(view.image, view.topic_configs, work, respond)
 
-    def _look(self, query: Gathered | Known, respond: Respond, contained: Containment) -> Look:
+    def _look(
+        self, query: Gathered | Known, respond: Respond, contained: Containment
+    ) -> PreparedAnswer:
         match query:
             case DescribeLink(name):
                 return self._links.describe(name, respond)
@@ -112,7 +114,7 @@ class Queries:
                     list_links(self._registry, self._work, respond), lambda: self._work.now
                 )
                 gather = partial(self._registry.reports.collect, sorted_links(self._registry))
-                return Look(partial(self._work.add, job), gather)
+                return PreparedAnswer(partial(self._work.add, job), gather)
             case ListMirrors():
                 return self._mirrors.answer_list(query, respond)
             case DescribeMirror(topic):
@@ -120,7 +122,7 @@ class Queries:
             case ForecastMirrors():
                 return forecast(self._region, self._registry, query, respond, contained)
             case _:
-                return Look(partial(self._answer_known, query, respond))
+                return PreparedAnswer(partial(self._answer_known, query, respond))
 
     def _answer_known(self, query: Known, respond: Respond, now: Instant) -> Effects:
         return respond(self._known(query), now)

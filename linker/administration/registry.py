@@ -38,7 +38,7 @@ def at_once(then: Act, now: Instant) -> Effects:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PreparedAnswer:
     """`then` answers a command that changes nothing, once `gather` has what it needs from other brokers."""
 
     then: Act

@@ -13,7 +13,7 @@ from federation.commands.answers import Failure
 from federation.commands.lost.coverage import Held, OffsetRange, gaps, missing_offsets, reasons_of
 from federation.commands.lost.sealing_records import SealingRecords, sealing_records
 from federation.commands.orphans.classes import OrphanClass, Successors
-from federation.commands.orphans.provenance import Source
+from federation.commands.orphans.provenance import OldPartition
 from federation.commands.orphans.reading import OrphanRecord, records_in, records_of
 from federation.commands.orphans.stores import Stores, Tail, list_tails
 from federation.commands.orphans.topics import EARLIEST, TopicClient
@@ -171,7 +171,7 @@ class Search:
                     yield orphan
 
     def _classified(self, each: Any, held: list[tuple[OrphanRecord, str]]) -> Iterator[LostRecord]:
-        source = Source(self._cluster_id, self._source_topic, each.partition)
+        source = OldPartition(self._cluster_id, self._source_topic, each.partition)
         with TopicClient(self._new, self._topic) as client:
             successors = Successors.read(client, source, each.offset)
         classified = successors.classify(orphan for orphan, _ in held)

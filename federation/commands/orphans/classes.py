@@ -18,7 +18,12 @@ from brokers.ids import Offset
 from brokers.log.completeness import gap_end
 from brokers.records.batch import SEQUENCE_MODULUS, BatchHeader
 from brokers.records.record import Record, open_batch
-from federation.commands.orphans.provenance import ReplayedOrphans, Source, content_of, exact_of
+from federation.commands.orphans.provenance import (
+    OldPartition,
+    ReplayedOrphans,
+    content_of,
+    exact_of,
+)
 from federation.commands.orphans.reading import OrphanRecord
 from federation.commands.orphans.topics import TopicClient
 
@@ -38,7 +43,7 @@ class OrphanClass(Enum):
 class Successors:
     """The records that the new primary wrote from the cut on, as far as they are known."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: OldPartition) -> None:
         """Of the partition that `source` had led before."""
         self._replayed = ReplayedOrphans(source)
         self._exact: Counter[bytes] = Counter()
@@ -48,7 +53,7 @@ class Successors:
         self._is_compacted = False  # records are missing
 
     @classmethod
-    def read(cls, client: TopicClient, source: Source, since: Offset) -> "Successors":
+    def read(cls, client: TopicClient, source: OldPartition, since: Offset) -> "Successors":
         """From a topic that the new primary writes, or that mirrors it. Raises Failure."""
         found, expected = cls(source), since
         for header, batch in client.batches(source.partition, since):

@@ -18,7 +18,7 @@ from federation.commands.numbers import INT32_MAX
 from federation.commands.orphans import formats, stores
 from federation.commands.orphans import replay as replays
 from federation.commands.orphans.classes import OrphanClass, Successors
-from federation.commands.orphans.provenance import source_of
+from federation.commands.orphans.provenance import old_partition_of
 from federation.commands.orphans.reading import OrphanRecord, records_of
 from federation.commands.orphans.stores import Tail
 from federation.commands.orphans.topics import TopicClient
@@ -233,7 +233,7 @@ def discard(
 def _classified(tail: Tail, bootstrap: str, cluster_id: str) -> Classified:
     """Every record, with what is known of it at the region that took over."""
     with TopicClient(bootstrap, tail.orphan.topic) as client:
-        source = source_of(tail, cluster_id)
+        source = old_partition_of(tail, cluster_id)
         found = Successors.read(client, source, tail.orphan.base_offset)
     yield from found.classify(records_of(tail))
 

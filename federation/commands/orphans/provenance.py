@@ -20,16 +20,16 @@ _NUMBER: Final = re.compile(rb"-?[0-9]{1,19}")
 Headers = tuple[tuple[bytes, bytes | None], ...]
 
 
-class Source(NamedTuple):
-    """A partition of the region that has its tails."""
+class OldPartition(NamedTuple):
+    """A partition at the old primary, of which the orphan tails are."""
 
     cluster_id: str
     topic: str
     partition: int
 
 
-def source_of(tail: Tail, cluster_id: str) -> Source:
-    return Source(cluster_id, tail.orphan.topic, tail.orphan.partition)
+def old_partition_of(tail: Tail, cluster_id: str) -> OldPartition:
+    return OldPartition(cluster_id, tail.orphan.topic, tail.orphan.partition)
 
 
 class _Origin(NamedTuple):
@@ -46,7 +46,7 @@ class ReplayedOrphans:
     the same time, too, for else two regions that have nothing in common could have the same content at one offset.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: OldPartition) -> None:
         self.tails: set[str] = set()  # this region's, of which there is a record
         self._cluster_id = source.cluster_id.encode()
         self._prefix = f"{source.topic}-{source.partition}/".encode()

@@ -13,7 +13,7 @@ from brokers.records.batch import SEQUENCE_MODULUS
 from brokers.records.builder import NewRecord, build_batch
 from brokers.records.record import open_batch
 from federation.commands.answers import Failure
-from federation.commands.orphans.provenance import ReplayedOrphans, provenance, source_of
+from federation.commands.orphans.provenance import ReplayedOrphans, old_partition_of, provenance
 from federation.commands.orphans.reading import OrphanRecord
 from federation.commands.orphans.stores import Tail
 from federation.commands.orphans.topics import EARLIEST, TopicClient
@@ -38,7 +38,7 @@ def find_target(client: TopicClient, tail: Tail, cluster_id: str) -> Target:
     Waits for the leader of each partition that an earlier one may have chosen. Raises Failure where one stays away.
     """
     choices = _choices(client, tail)
-    before, begun = ReplayedOrphans(source_of(tail, cluster_id)), []
+    before, begun = ReplayedOrphans(old_partition_of(tail, cluster_id)), []
     for each in choices:
         _read_replayed(client, tail, each, before)
         if tail.name in before.tails:

@@ -13,7 +13,7 @@ from typing import Any
 from brokers.wire.message import Message
 from federation.commands.answers import Failure
 from federation.commands.orphans.classes import OrphanClass, Successors
-from federation.commands.orphans.provenance import EPOCH, OFFSET, ORPHAN, source_of
+from federation.commands.orphans.provenance import EPOCH, OFFSET, ORPHAN, old_partition_of
 from federation.commands.orphans.reading import OrphanRecord, records_in
 from federation.commands.orphans.replay import replay
 from federation.commands.orphans.stores import Tail, TailCopy
@@ -128,7 +128,7 @@ class ReplayingOperator(CutBackOperator):
     def _replay(self, process: _Process, tail: Tail, records: list[OrphanRecord]) -> None:
         """As `causeway orphans replay` does, of what the region that took over has not."""
         bootstrap = self._ends.destination.bootstrap_servers
-        source, since = source_of(tail, CLUSTER), tail.orphan.base_offset
+        source, since = old_partition_of(tail, CLUSTER), tail.orphan.base_offset
         with TopicClient(
             bootstrap, TOPIC, connect=process.connect, clock=process.clock, sleep=process.sleep
         ) as client:

@@ -11,7 +11,7 @@ from brokers.ids import Instant
 from linker.administration.link_administration import LinkAdministration
 from linker.administration.mirror_administration import MirrorAdministration
 from linker.administration.reading import Queries
-from linker.administration.registry import Look, Respond
+from linker.administration.registry import PreparedAnswer, Respond
 from linker.answers import Answer
 from linker.commands import Query
 from linker.containment import Containment
@@ -35,16 +35,16 @@ class Faulty(Queries):
         yield Step(1, [])
         fails(0)
 
-    def _look(self, query: Any, respond: Respond, contained: Containment) -> Look:
-        return Look(fails)
+    def _look(self, query: Any, respond: Respond, contained: Containment) -> PreparedAnswer:
+        return PreparedAnswer(fails)
 
 
 class FaultyBefore(Faulty):
     """The same, before other brokers are asked."""
 
-    def _look(self, query: Any, respond: Respond, contained: Containment) -> Look:
+    def _look(self, query: Any, respond: Respond, contained: Containment) -> PreparedAnswer:
         fails(0)
-        return Look(fails)
+        return PreparedAnswer(fails)
 
 
 def made(kind: Any) -> Any:

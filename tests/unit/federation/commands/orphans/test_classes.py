@@ -10,10 +10,10 @@ from brokers.records.batch import BatchHeader, parse_header
 from brokers.records.builder import NewRecord, build_batch
 from brokers.records.record import open_batch
 from federation.commands.orphans.classes import OrphanClass, Successors
-from federation.commands.orphans.provenance import Source, provenance
+from federation.commands.orphans.provenance import OldPartition, provenance
 from federation.commands.orphans.reading import OrphanRecord
 
-WEST = Source("west", "orders", 3)
+WEST = OldPartition("west", "orders", 3)
 TAIL = "orders-3/10-14.e0"
 EARLY, LATE = 1_000, 2_000
 PRODUCER = {"producer_id": 7, "producer_epoch": 0}
