@@ -3,7 +3,7 @@
 A setting whose behaviour does not exist yet is known by name, and accepts only the value of the present behaviour.
 """
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
@@ -335,23 +335,6 @@ def _filter_problems(values: Mapping[str, Any]) -> Iterator[str]:
     name = "auto.create.mirror.topics.filters"
     if values.get("auto.create.mirror.topics.enable") and values.get(name) == ():
         yield f"{name}: required with auto.create.mirror.topics.enable=true, else nothing is mirrored"
-
-
-_FILTERS_OF: Final = {
-    "auto.create.mirror.topics.enable": "auto.create.mirror.topics.filters",
-    "consumer.offset.sync.enable": "consumer.offset.group.filters",
-}
-
-
-def vain_filters(config: LinkConfig, given: Container[str]) -> list[str]:
-    """Problems of filters that are `given`, or enabled, and include nothing. What a link had before stands, so that its
-    other settings can be changed."""
-    return [
-        f"{filters}: no filter has filterType INCLUDE, so nothing is admitted; the name * includes all"
-        for enable, filters in _FILTERS_OF.items()
-        if (enable in given or filters in given) and config.value(enable)
-        if all(one.exclude for one in config.value(filters))
-    ]
 
 
 def _prefix_problems(values: Mapping[str, Any]) -> Iterator[str]:

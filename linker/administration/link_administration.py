@@ -30,6 +30,7 @@ from linker.commands import AlterLinkConfigs, CreateLink, DeleteLink, SetLinkSec
 from linker.config import LinkConfig, LinkConfigError
 from linker.control.cluster_link import ClusterLink
 from linker.control.source_link import SourceLink
+from linker.empty_filters import empty_filters
 from linker.errors import LinkError, LinkRefusal
 from linker.filters import Pattern
 from linker.records.destination import name_of
@@ -321,7 +322,7 @@ def _parse(given: Mapping[str, str]) -> LinkConfig:
 def _check_local(image: Image, parsed: LinkConfig, given: Container[str]) -> None:
     """`local.listener.name` must be a Kafka listener of this region, no filter asks for an internal topic, and filters
     that are new include something. Raises LinkRefusal."""
-    if problems := config.vain_filters(parsed, given):
+    if problems := empty_filters(parsed, given):
         raise _invalid(LinkConfigError(problems))
     for one in parsed.topic_filters:
         if one.name in INTERNAL_TOPICS and one.pattern is Pattern.LITERAL and not one.exclude:
