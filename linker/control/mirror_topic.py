@@ -207,13 +207,17 @@ class MirrorTopic:
         # Changes of the source topic that arrived while this one was paused are made now.
         return effects + self.refresh(now) + self.follow(now)
 
-    def change(self, record: MirrorRecord, done: Done) -> Effects:
-        """Write a new record in place of `record`; refused if the document was changed in between."""
+    def change(
+        self, record: MirrorRecord, done: Done, partition_epochs: tuple[int, ...] = ()
+    ) -> Effects:
+        """Write a new record in place of `record`; refused if the document was changed in between, or a partition of
+        which the epoch by which this was decided is given."""
         item = DocumentChange(
             kind=MIRROR_KIND,
             name=self.topic,
             body=record.encode(),
             expected_version=self.version,
+            partition_epochs=partition_epochs,
         )
         return self._region.put(item, partial(self._on_changed, done))
 

@@ -133,10 +133,12 @@ class MirrorRestore:
         self._again_in(self._reports.pace.pause(CHECK_MS), now)
         return []
 
-    def _write(self, now: Instant, **changes: object) -> Effects:
+    def _write(
+        self, now: Instant, partition_epochs: tuple[int, ...] = (), **changes: object
+    ) -> Effects:
         self._is_asking = True
         record = replace(self._mirror.record, **changes)  # type: ignore[arg-type]
-        return self._mirror.change(record, self._on_written)
+        return self._mirror.change(record, self._on_written, partition_epochs)
 
     def _on_written(self, refusal: Refusal | None, now: Instant) -> Effects:
         self._is_asking = False
@@ -200,7 +202,14 @@ class MirrorRestore:
         if because:
             return effects + self._wait(because, now)
         cuts = divergence_cuts(mirror.record, mirror.version, self._reports, now)
-        return effects + (self._record(cuts) if cuts else self._write_sealed(now))
+        epochs = self._partition_epochs(len(points))
+        return effects + (self._record(cuts, epochs) if cuts else self._write_sealed(epochs, now))
+
+    def _partition_epochs(self, count: int) -> tuple[int, ...]:
+        """By which each replica in sync has sealed its tail: one that comes into sync until that is written has not."""
+        topic = self._region.view.image.topics_by_name.get(self._mirror.topic)
+        found = topic.partitions[:count] if topic is not None else ()
+        return tuple(each.partition_epoch for each in found)
 
     def _as_now(self, index: int, now: Instant) -> RestorePoint:
         """Its end is where the log of the leader ends: an election may have lost what no replica in sync had."""
@@ -213,25 +222,31 @@ class MirrorRestore:
         end = max(point.offset, report.log_end_offset)
         return point if is_of_source else point._replace(end=end)
 
-    def _record(self, cuts: Sequence[Hole]) -> Effects:
+    def _record(self, cuts: Sequence[Hole], epochs: tuple[int, ...]) -> Effects:
         self._is_asking = True
         command = hole_ledger.record(self._region.view.image, *cuts[:TOGETHER_MAX])
-        recorded = partial(self._on_recorded, self._mirror.version, cuts[TOGETHER_MAX:])
+        left = cuts[TOGETHER_MAX:]
+        recorded = partial(self._on_recorded, self._mirror.version, left, epochs)
         return [self._region.propose(command, recorded)]
 
     def _on_recorded(
-        self, version: Offset, left: Sequence[Hole], result: object, now: Instant
+        self,
+        version: Offset,
+        left: Sequence[Hole],
+        epochs: tuple[int, ...],
+        result: object,
+        now: Instant,
     ) -> Effects:
         self._is_asking = False
         if self._mirror.version != version:
             return self.follow(now)  # what was sealed may be another tail than is to be cut by now
         if isinstance(result, Refusal):
             return self._wait(result.because, now)
-        return self._record(left) if left else self._write_sealed(now)
+        return self._record(left, epochs) if left else self._write_sealed(epochs, now)
 
-    def _write_sealed(self, now: Instant) -> Effects:
+    def _write_sealed(self, epochs: tuple[int, ...], now: Instant) -> Effects:
         target = TRANSITIONS[self._mirror.record.state, MirrorTrigger.SEALED]
-        return self._write(now, state=target, since=now)
+        return self._write(now, epochs, state=target, since=now)
 
     def _end(self, now: Instant) -> Effects:
         def lacks(index: int) -> str:

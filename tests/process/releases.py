@@ -64,8 +64,8 @@ CHANGES = (
     Change("links.txt", "PutDocuments 0 flexible", "PutDocuments 0-1 flexible"),
     Change(
         "links.txt",
-        "    unless_writer string tag 0\n",
-        "    unless_writer string tag 0\n  reason string? 1+ = null ignorable\n",
+        "    partition_epochs []int32 tag 1\n",
+        "    partition_epochs []int32 tag 1\n  reason string? 1+ = null ignorable\n",
     ),
     Change(
         "*.py",

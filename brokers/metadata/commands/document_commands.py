@@ -9,8 +9,9 @@ from brokers.ids import Offset
 class DocumentChange:
     """`expected_version` 0: the document must not exist; None: any version. A `body` of None deletes.
 
-    With `unless_writer` there must be no topic of the document's name that this link writes. A controller of an older
-    release does not look.
+    With `unless_writer` there must be no topic of the document's name that this link writes. `partition_epochs` are of
+    the first partitions of that topic, and what the change was decided by: no leader and no in-sync set of them may
+    have changed since. A controller of an older release does not look.
     """
 
     kind: str
@@ -18,6 +19,7 @@ class DocumentChange:
     body: bytes | None = field(repr=False)
     expected_version: Offset | None = None
     unless_writer: str = ""
+    partition_epochs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

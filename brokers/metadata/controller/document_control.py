@@ -38,6 +38,16 @@ def _check(image: Image, item: DocumentChange) -> None:
     if topic is not None and topic.writer == item.unless_writer:
         because = f"link {topic.writer} has made topic {topic.name} meanwhile"
         raise Refusal(KafkaError.TOPIC_ALREADY_EXISTS, because)
+    if item.partition_epochs != _partition_epochs(image, item):
+        because = f"a leader or an in-sync set of topic {item.name} has changed meanwhile"
+        raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
     if item.body is not None and len(item.body) > DOCUMENT_BYTES_MAX:
         because = f"{item.kind} {item.name} is larger than {DOCUMENT_BYTES_MAX} bytes"
         raise Refusal(KafkaError.POLICY_VIOLATION, because)
+
+
+def _partition_epochs(image: Image, item: DocumentChange) -> tuple[int, ...]:
+    """Of as many partitions as the change names."""
+    topic = image.topics_by_name.get(item.name)
+    found = topic.partitions if topic is not None else ()
+    return tuple(each.partition_epoch for each in found[: len(item.partition_epochs)])

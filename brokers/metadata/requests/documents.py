@@ -31,6 +31,7 @@ def _request(command: PutDocuments) -> PutDocumentsRequest:
                     ANY_VERSION if item.expected_version is None else item.expected_version
                 ),
                 unless_writer=item.unless_writer,
+                partition_epochs=list(item.partition_epochs),
             )
             for item in command.items
         ]
@@ -51,6 +52,7 @@ def _change(document: PutDocument) -> DocumentChange:
         body=document.body,
         expected_version=None if version == ANY_VERSION else version,
         unless_writer=document.unless_writer,
+        partition_epochs=tuple(document.partition_epochs),
     )
 
 

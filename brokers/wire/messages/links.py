@@ -223,7 +223,7 @@ class PutDocumentsRequest(Message):
 
 
 class PutDocument(Message):
-    __slots__ = ("kind", "name", "body", "expected_version", "unless_writer")
+    __slots__ = ("kind", "name", "body", "expected_version", "unless_writer", "partition_epochs")
 
     def __init__(
         self,
@@ -233,12 +233,14 @@ class PutDocument(Message):
         body: bytes | None = None,
         expected_version: int = -1,
         unless_writer: str = "",
+        partition_epochs: list[int] = EMPTY,
     ) -> None:
         self.kind = kind
         self.name = name
         self.body = body
         self.expected_version = expected_version
         self.unless_writer = unless_writer
+        self.partition_epochs = [] if partition_epochs is EMPTY else partition_epochs
 
 
 class PutDocumentsResponse(Message):

@@ -3,7 +3,8 @@
 What counts is what a region has acknowledged or shown, and what all replicas of a partition had. A node may take it
 from its log once an orphan store of the region has it, such that a loss of power would leave it there. Nothing else may
 be taken, but what lies below the log start of a topic that somebody has trimmed or that has a retention of its own. A
-follower may take what nobody was told of, and its leader has: it fetches that again (KIP-101).
+follower may take what nobody was told of, and its leader has: it fetches that again (KIP-101), also after it was not
+synced before a crash.
 
 A compacted log may be emptied and copied anew; what another region has of it counts as kept, and so does what a later
 record of its key has replaced that is sealed or that another region has. What cleaning takes away is judged when the
@@ -15,7 +16,7 @@ from functools import cached_property
 from struct import Struct
 from typing import Final, NamedTuple
 
-from brokers.effects import TruncateLog
+from brokers.effects import OpenLog, TruncateLog
 from brokers.ids import BrokerId, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.commands.config_commands import ResourceType
 from tests.sim.evidence import Batch, batches
@@ -48,13 +49,13 @@ class Removals:
         self._fetched_again: dict[tuple[TopicPartition, bytes], set[BrokerId]] = {}
 
     def removed(self, removal: Removal, lost: Iterable[Batch]) -> Iterator[str]:
-        node = self._region.node(removal.number)
-        is_cut = isinstance(node.performing, TruncateLog)
-        if self._region.statements.loses or (self._is_compacted and not is_cut):
+        if self._region.statements.loses:
             return  # what goes away may do so
         self._hear()
         now = _Moment(self._region)
         for batch in lost:
+            if self._is_compacted and not self._is_cut(removal, batch):
+                continue
             for offset, value in self._counting(removal, batch, now):
                 if not now.keeps(removal.partition, batch, offset, value):
                     place = f"{value!r:.40} of {removal.partition}@{offset}"
@@ -63,6 +64,13 @@ class Removals:
     @property
     def _is_compacted(self) -> bool:
         return self._region.evidence.history is not None
+
+    def _is_cut(self, removal: Removal, batch: Batch) -> bool:
+        """By a truncation, which may put a cleaned segment in its place before it cuts."""
+        match self._region.node(removal.number).performing:
+            case TruncateLog() as cut:
+                return cut.begins_anew or batch.next_offset > cut.offset
+        return False
 
     def _hear(self) -> None:
         acknowledged = self._region.statements.acknowledged
@@ -92,7 +100,8 @@ class Removals:
         gone = self._fetched_again.get(key, set())
         if removal.is_folder or not now.was_everywhere(removal, batch, gone):
             return False
-        is_fetched = isinstance(self._region.node(removal.number).performing, TruncateLog)
+        performing = self._region.node(removal.number).performing
+        is_fetched = isinstance(performing, TruncateLog | OpenLog)
         if is_fetched and now.is_led_by_another(removal):
             self._fetched_again.setdefault(key, set()).add(removal.number)
             return False

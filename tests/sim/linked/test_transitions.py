@@ -21,7 +21,9 @@ SEEDS = (3, 17, 25)
 # paused again after it was accepted. A source that had its topic back, and whose record was not STOPPED yet, heard of
 # the older cut of its mirror: both were read-only then. A link coordinator that stood still before it gave a mirror its
 # writers did so to the next one. A follower sealed a tail, got more of it, and became the leader that cut it.
-# A source was told that a reversal was cancelled while it wrote that down, and stayed read-only.
+# A source was told that a reversal was cancelled while it wrote that down, and stayed read-only. A replica that came
+# into sync between the decision that all had sealed their tails and its record was cut unsealed. The last two were
+# faults of the check: a cleaned segment was put in place before a cut, and a log lacked what was not synced.
 FOUND = (
     ("reverse-and-pause", 17, Crash(100, Victim.ACTOR, Manner.POWER)),
     ("reverse-taken-back", 17, Crash(49, Victim.ACTOR, Manner.POWER)),
@@ -30,6 +32,10 @@ FOUND = (
     ("cut-back", 17, Crash(33, Victim.ACTOR, Manner.KILL)),
     ("restore-given-up", 3, Crash(333, Victim.ACTOR, Manner.KILL)),
     ("reverse-cancelled", 17, Crash(76, Victim.ACTOR, Manner.POWER)),
+    ("restore", 3, Crash(199, Victim.ACTOR, Manner.POWER)),
+    ("restore", 3, Crash(138, Victim.ACTOR, Manner.KILL)),
+    ("restore-compacted", 25, Crash(352, Victim.ACTOR, Manner.POWER)),
+    ("hold-released", 25, Crash(521, Victim.ACTOR, Manner.MIDWAY)),
 )
 ROLES = [each for each in Victim if each is not Victim.ACTOR]
 

@@ -6,7 +6,11 @@ import pytest
 
 from brokers.errors import KafkaError, Refusal
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
-from brokers.metadata.commands.mirror_commands import CreateMirrorTopic, SetTopicWriter
+from brokers.metadata.commands.mirror_commands import (
+    CreateMirrorTopic,
+    RaiseLeaderEpochs,
+    SetTopicWriter,
+)
 from brokers.metadata.controller.document_control import DOCUMENT_BYTES_MAX
 from tests.unit.brokers.metadata.images import Region
 
@@ -85,3 +89,19 @@ def test_the_record_of_a_topic_that_a_link_writes_is_removed_only_without_that_c
     region.do(PutDocuments((change("a", b"1"),)))
     region.do(SetTopicWriter(topic="a", expected_writer="west", writer=None))
     assert region.do(PutDocuments((removal,))) == {("link", "a"): 0}
+
+
+def test_a_decision_by_partitions_that_have_changed_meanwhile_is_refused() -> None:
+    region = Region()
+    region.do(CreateMirrorTopic(name="a", partition_count=2, writer="west"))
+    first, second = (each.partition_epoch for each in region.image.topics_by_name["a"].partitions)
+    decided = replace(change("a", b"1"), partition_epochs=(first, second))
+    of_the_first = replace(decided, partition_epochs=(first,))
+    region.do(RaiseLeaderEpochs(topic="a", leader_epochs={1: 7}))
+    assert refusal(region, decided) is KafkaError.INVALID_UPDATE_VERSION
+    assert region.do(PutDocuments((of_the_first,)))
+
+
+def test_a_decision_by_partitions_of_a_topic_that_is_gone_is_refused() -> None:
+    decided = replace(change("a", b"1"), partition_epochs=(0,))
+    assert refusal(Region(), decided) is KafkaError.INVALID_UPDATE_VERSION

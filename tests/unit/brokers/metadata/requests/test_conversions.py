@@ -149,6 +149,7 @@ COMMANDS: Mapping[type, st.SearchStrategy[Any]] = {
                 body=st.none() | st.binary(max_size=20),
                 expected_version=st.none() | OFFSETS,
                 unless_writer=TEXT,
+                partition_epochs=tuples(INT32),
             )
         ),
     ),
