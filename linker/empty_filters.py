@@ -38,9 +38,7 @@ def _may_match(one: Filter) -> bool:
 
 
 def _no_topic(one: Filter) -> str:
-    hint = "1 to 249 of A-Z a-z 0-9 . _ -"
-    if one.name.endswith("*"):
-        hint = (
-            f'for names that begin so, give {one.name.rstrip("*")!r} with "patternType":"PREFIXED"'
-        )
+    hint, prefix = "1 to 249 of A-Z a-z 0-9 . _ -", one.name.rstrip("*")
+    if prefix != one.name and _LEGAL_TOPIC.fullmatch(prefix):
+        hint = f'for names that begin so, give {prefix!r} with "patternType":"PREFIXED"'
     return f"{TOPICS}: no topic can be called {one.name!r}: {hint}"
