@@ -366,10 +366,10 @@ def _show_link(found: Any) -> None:
 def _show_configs(found: Any, *, is_dry_run: bool) -> None:
     if is_dry_run:
         click.echo("Nothing was changed. With these changes the configuration would be:")
-    table = Table("Name")
-    table.add_column(
-        "Value", overflow="fold"
-    )  # a filter list may be longer than the terminal is wide
+    table = Table()
+    # A filter list may be longer than the terminal is wide, and a name than what that leaves.
+    table.add_column("Name", overflow="fold")
+    table.add_column("Value", overflow="fold")
     table.add_column("")
     for one in found:
         table.add_row(one.name, one.value, "default" if one.is_default else "")
