@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from brokers.effects import OpenLog, TruncateLog
 from brokers.ids import BrokerId, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.commands.config_commands import ResourceType
-from tests.sim.evidence import Batch, batches
+from tests.sim.evidence import Batch, batches, log_starts
 from tests.sim.linked.federation import Region
 from tests.sim.linked.orphans import durable_orphans
 from tests.sim.regions.compaction import key_of
@@ -87,8 +87,9 @@ class Removals:
         if self._is_outdated(partition, batch) or (removal.is_folder and now.is_elsewhere(removal)):
             return
         is_everywhere = self._is_everywhere(removal, batch, now)
+        start = max(removal.start, now.led_from(removal))
         for offset, value in batch.values():
-            may_go = offset < removal.start and (
+            may_go = offset < start and (
                 not self._is_told(partition, offset, value) or self._is_deleted(partition, offset)
             )
             if not may_go and (is_everywhere or self._is_told(partition, offset, value)):
@@ -159,6 +160,14 @@ class _Moment:
     def is_led_by_another(self, removal: Removal) -> bool:
         placed = self._region.newest.partition(removal.partition)
         return placed is not None and placed.leader not in (-1, removal.number)
+
+    def led_from(self, removal: Removal) -> Offset:
+        """Where the log of the leader begins: a replica that was away is cut before it hears of that."""
+        placed = self._region.newest.partition(removal.partition)
+        leader = placed.leader if placed is not None else -1
+        if leader not in self._region.nodes:
+            return 0
+        return log_starts(self._region.node(leader).disk).get(removal.partition, 0)
 
     def was_everywhere(self, removal: Removal, batch: Batch, gone: Container[BrokerId]) -> bool:
         """Whether this log is the first of all replicas' to lack it, but for those in `gone`."""

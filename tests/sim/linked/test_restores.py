@@ -34,6 +34,11 @@ def test_a_follower_gets_the_end_of_a_tail_after_its_leader_has_sealed_it() -> N
     check([20])
 
 
+def test_a_replica_that_was_away_is_cut_before_it_hears_that_records_were_deleted() -> None:
+    """The check took what DeleteRecords had removed from its leader for lost."""
+    check([31_335])
+
+
 @pytest.mark.parametrize("first", range(0, 20, CHUNK))
 def test_a_region_that_comes_back_loses_nothing_that_it_had_acknowledged(first: int) -> None:
     """Seeds that failed once.
