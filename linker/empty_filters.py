@@ -1,18 +1,17 @@
 """Filters of a link that are well formed and include nothing. They are refused when somebody gives them."""
 
-import re
 from collections.abc import Container, Iterator
 from typing import Final
 
 from linker.config import LinkConfig
 from linker.filters import Filter
+from linker.name_patterns import LEGAL_NAME
 
 TOPICS: Final = "auto.create.mirror.topics.filters"
 _FILTERS_OF: Final = {
     "auto.create.mirror.topics.enable": TOPICS,
     "consumer.offset.sync.enable": "consumer.offset.group.filters",
 }
-_LEGAL_TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")  # Kafka's limits
 
 
 def empty_filters(config: LinkConfig, given: Container[str]) -> list[str]:
@@ -34,11 +33,11 @@ def _problems(key: str, filters: tuple[Filter, ...]) -> Iterator[str]:
 
 
 def _may_match(one: Filter) -> bool:
-    return one.name == "*" or bool(_LEGAL_TOPIC.fullmatch(one.name))
+    return one.name == "*" or bool(LEGAL_NAME.fullmatch(one.name))
 
 
 def _no_topic(one: Filter) -> str:
     hint, prefix = "1 to 249 of A-Z a-z 0-9 . _ -", one.name.rstrip("*")
-    if prefix != one.name and _LEGAL_TOPIC.fullmatch(prefix):
+    if prefix != one.name and LEGAL_NAME.fullmatch(prefix):
         hint = f'for names that begin so, give {prefix!r} with "patternType":"PREFIXED"'
     return f"{TOPICS}: no topic can be called {one.name!r}: {hint}"

@@ -1,8 +1,13 @@
-"""Patterns of topic names, as operators give them."""
+"""Which names there may be, and patterns of them, as operators give them."""
 
+import re
 from collections.abc import Iterable
+from typing import Final
 
 import re2
+
+# Of a topic, by Kafka's limits. Links have such names, too, and regions.
+LEGAL_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 def matching(pattern: str, names: Iterable[str]) -> list[str]:

@@ -1,10 +1,8 @@
 """Creates, describes, changes and deletes links. The source is asked for its cluster id before a link is created."""
 
-import re
 from collections.abc import Container, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Final
 from uuid import UUID
 
 from brokers.errors import Refusal
@@ -33,6 +31,7 @@ from linker.control.source_link import SourceLink
 from linker.empty_filters import empty_filters
 from linker.errors import LinkError, LinkRefusal
 from linker.filters import Pattern
+from linker.name_patterns import LEGAL_NAME
 from linker.records.destination import name_of
 from linker.records.link_secret import SECRET_CHARACTERS_MAX, digest_of, new_secret
 from linker.records.link_state import LINK_KIND, LinkRecord
@@ -40,8 +39,6 @@ from linker.records.mirror_record import CutKind, removal
 from linker.records.mirror_state import LIVE, MirrorState
 from linker.records.stop_list import Stop, removals
 from linker.region_client import Effects, RegionClient
-
-_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 class LinkAdministration:
@@ -77,7 +74,7 @@ class LinkAdministration:
         return Configs(tuple(find_any_link(self._registry, name).config.effective()))
 
     def create(self, command: CreateLink, respond: Respond, now: Instant) -> Effects:
-        if not _NAME.fullmatch(command.name):
+        if not LEGAL_NAME.fullmatch(command.name):
             raise LinkRefusal(
                 "INVALID_CLUSTER_LINK",
                 f"{command.name!r} cannot name a link",

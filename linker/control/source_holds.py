@@ -5,7 +5,6 @@ leads a partition learns from its subscriptions how far the mirror is, and keeps
 heard. Who follows it keeps all, and follows the leader's log start.
 """
 
-import re
 from collections.abc import Iterable
 from functools import partial
 from typing import Final, NamedTuple
@@ -20,12 +19,12 @@ from linker.data.credit import StreamSender
 from linker.events import Stream
 from linker.frames import TOPICS_MAX
 from linker.hold_frames import HeldTopic, HoldRetention, RetentionHeld
+from linker.name_patterns import LEGAL_NAME
 from linker.records.retention_hold import HOLD_KIND, HoldIndex, HoldRecord, delete, put
 from linker.region_client import Effects, RegionClient
 
 RETRY_MS: Final = 500
 LINKS_MAX: Final = 100  # that may have holds
-_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 class Holder(NamedTuple):
@@ -37,7 +36,7 @@ class Holder(NamedTuple):
     @property
     def is_named(self) -> bool:
         """Whether both are names that a region and a link may have."""
-        return all(_NAME.fullmatch(each) for each in self)
+        return all(LEGAL_NAME.fullmatch(each) for each in self)
 
 
 class SourceHolds:
