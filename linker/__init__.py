@@ -4,8 +4,8 @@ A link promises P2 (same bytes, same offsets), P4 (nobody else writes), P6 (grou
 data) and P8 (every hole is in the ledger). It sees a region through `brokers.region` only. Lowest layer first:
 
 - `config`: a link's configuration; `config_values`: what each setting may be
-- `filters`: which names it copies; `empty_filters`: those that copy none; `name_patterns`: which names there may be, and
-  which ones an operator means
+- `filters`: which names it copies; `empty_filters`: those that copy none; `name_patterns`: which names there may
+  be, and which ones an operator means
 - `errors`: the errors that operators see; `protocol_versions`: of the link protocol
 - `offset_bounds`: how a partition stands at its source
 - `frames`, `hold_frames`: messages of the stream between two regions; `records/`: documents in the metadata log
