@@ -24,6 +24,7 @@ AT_ORIGIN: Final = BehindOrigin(0, 0, 0)  # of a topic that is no mirror
 class OffsetBounds(NamedTuple):
     """The offsets of a partition of the source (a `Standing` on the wire). -1: unknown.
 
+    A source of an earlier release does not tell `in_sync_log_start`, which is as in `PartitionState`.
     From version 6 on: `bytes_ahead`, from what the subscription has got to the log's end; `origin`, how far the source
     itself is behind. From 7 on: what the log lacks, as in `brokers/log/completeness.py`.
     """
@@ -36,6 +37,14 @@ class OffsetBounds(NamedTuple):
     complete_from: Offset = -1
     markers_from: Offset = -1
     markers_removed_at: Instant = -1
+    in_sync_log_start: Offset = -1
+
+    @property
+    def deleted_below(self) -> Offset:
+        """What is below it a mirror deletes, too: no broker that leads the partition next has it."""
+        if self.in_sync_log_start < 0:
+            return self.log_start_offset
+        return min(self.log_start_offset, self.in_sync_log_start)
 
 
 class SegmentPosition(NamedTuple):

@@ -94,7 +94,7 @@ class MirrorWrites:
     def _when_placed(self, ticket: Ticket, partition: TopicPartition, end: int) -> Any:
         def placed(error: KafkaError, now: Instant) -> list[Any]:
             if error:
-                return [PlaceRefused(ticket, partition, error, "the disk refused the write", -1)]
+                return [PlaceRefused(ticket, partition, error, _because(error), -1)]
             return [Placed(ticket, partition, end)]
 
         return placed
@@ -124,6 +124,13 @@ class MirrorWrites:
             last_epoch,
         )
         return [sealed]
+
+
+def _because(error: KafkaError) -> str:
+    """Why a write that was begun is not on the replicas in sync."""
+    if error is KafkaError.KAFKA_STORAGE_ERROR:
+        return "the disk refused the write"
+    return "another broker may lead it by now, or it was truncated"
 
 
 def _last_epoch(log: Log, end: Offset) -> LeaderEpoch:

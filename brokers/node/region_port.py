@@ -257,6 +257,7 @@ class LocalRegionView:
             complete_from=log.completeness.complete_from if log else 0,
             markers_from=log.completeness.markers_from if log else 0,
             markers_removed_at=log.completeness.markers_removed_at if log else -1,
+            in_sync_log_start=replica.in_sync_log_start if log else 0,
         )
 
     def is_serving(self, partition: TopicPartition) -> bool:

@@ -260,6 +260,11 @@ class IsrState:
         state.fetched(offset, log_start_offset, leader_end, broker_epoch, last_fetch, now)
         return True
 
+    def log_start_of(self, broker: BrokerId) -> Offset:
+        """As its last fetch had it; UNKNOWN_OFFSET: it has not fetched, or has no replica."""
+        state = self.followers.get(broker)
+        return UNKNOWN_OFFSET if state is None else state.log_start_offset
+
     def leave_session(self, broker: BrokerId, leader_end: Offset, last_fetch: LastFetch) -> None:
         """A follower's session, identified by `last_fetch`, no longer has the partition."""
         state = self.followers.get(broker)

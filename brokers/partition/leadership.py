@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from brokers.effects import Changed, Effect
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import BrokerId, Instant, Offset
+from brokers.ids import OFFSET_MAX, BrokerId, Instant, Offset
 from brokers.metadata.image.image import PartitionImage
 from brokers.partition.isr_state import IsrState, PendingIsr
 from brokers.partition.remote_replica import UNKNOWN_BROKER_EPOCH, LastFetch
@@ -141,8 +141,11 @@ class Leadership:
         """A follower or observer fetched from `offset`: it holds everything below."""
         replica, isr_state = self._replica, self.isr_state
         end = replica.require_log().log_end_offset
+        told = isr_state.log_start_of(broker)
         isr_state.fetched(broker, offset, log_start_offset, end, broker_epoch, last_fetch, now)
         effects = replica.advance(now)
+        if told != log_start_offset > 0:
+            effects += self._host.advanced(replica)  # `in_sync_log_start` may have
         if broker not in isr_state.isr:
             self.expand(now)
         if replica.delayed.has_trims:
@@ -161,6 +164,15 @@ class Leadership:
             if self._host.is_isr_eligible(broker, UNKNOWN_BROKER_EPOCH):
                 starts.append(state.log_start_offset)
         return min(starts)
+
+    @property
+    def in_sync_log_start(self) -> Offset:
+        """The lowest log start offset of the followers in sync; 0 while one has not told its."""
+        followers = (
+            each for each in self.isr_state.maximal_isr if each in self.isr_state.followers
+        )
+        starts = (self.isr_state.log_start_of(each) for each in followers)
+        return max(0, min(starts, default=OFFSET_MAX))
 
     def expand(self, now: Instant, excluded: Collection[BrokerId] = ()) -> None:
         """Propose to add the followers that may join."""

@@ -11,6 +11,8 @@ class PartitionState:
 
     `is_leader`: this node leads it; `is_serving`: and its log is open; `shortage`: why its disk takes no link's data.
     `is_followed`: each replica in sync has fetched in this leader epoch, so it holds nothing that its leader does not.
+    `in_sync_log_start`: no replica in sync has a lower log start offset, so none that leads next without an unclean
+    election has.
     `complete_from`, `markers_from`, `markers_removed_at`: what it lacks by compaction, as `Completeness` has it.
     """
 
@@ -29,6 +31,7 @@ class PartitionState:
     complete_from: Offset = 0
     markers_from: Offset = 0
     markers_removed_at: Instant = -1
+    in_sync_log_start: Offset = 0
 
     @property
     def is_serving(self) -> bool:

@@ -35,6 +35,9 @@ class ReplicaSource(Protocol):
 
     def failed(self, now: Instant) -> list[Effect]: ...
 
+    def trimmed(self) -> None:
+        """By this node's own retention."""
+
 
 class Replica:
     """One partition on this node. `log` is None while it is opening or offline (`offline` says why)."""
@@ -312,8 +315,11 @@ class Replica:
         return effects if self._host is None else effects + self._host.advanced(self)
 
     def trim(self, log_start_offset: Offset) -> list[Effect]:
-        """Advance the log start offset; followers apply it from the next response."""
-        return self._trimmed(self.require_log().trim(log_start_offset))
+        """Advance the log start offset: followers apply it from the next response, a leader hears of a follower's."""
+        effects = self.require_log().trim(log_start_offset)
+        if effects and self.source is not None:
+            self.source.trimmed()
+        return self._trimmed(effects)
 
     def delete_records(self, offset: Offset) -> list[Effect]:
         """The same, as a client asked."""
@@ -329,6 +335,12 @@ class Replica:
         if self.leadership is not None:
             return self.leadership.low_watermark
         return self.require_log().log_start_offset
+
+    @property
+    def in_sync_log_start(self) -> Offset:
+        """The lowest log start offset of the replicas in sync, one of which leads next; 0 while one has told none."""
+        own = self.require_log().log_start_offset
+        return own if self.leadership is None else min(own, self.leadership.in_sync_log_start)
 
     def restarted(self, now: Instant) -> list[Effect]:
         """The log was restarted at another offset; all of it is committed."""

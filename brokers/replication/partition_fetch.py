@@ -34,6 +34,8 @@ class PartitionFetcher(Protocol):
 
     def not_ready(self, fetch: "PartitionFetch", now: Instant) -> list[Effect]: ...
 
+    def changed(self, fetch: "PartitionFetch") -> None: ...
+
     def is_full(self, fetch: "PartitionFetch") -> bool:
         """Whether its disk takes no records now: only the leader's offsets are of use."""
 
@@ -66,6 +68,9 @@ class PartitionFetch:
 
     def failed(self, now: Instant) -> list[Effect]:
         return self._fetcher.not_ready(self, now)
+
+    def trimmed(self) -> None:
+        self._fetcher.changed(self)
 
     # --- to and from the leader ---
 

@@ -95,6 +95,12 @@ class ReplicaFetcher:
         lane = self._lane_of.get(fetch)
         return self._resume(fetch, now) if lane is None else lane.stored(fetch, now)
 
+    def changed(self, fetch: PartitionFetch) -> None:
+        """The leader must be told in the next request (KIP-227: a session lists what has changed)."""
+        lane = self._lane_of.get(fetch)
+        if lane is not None:
+            lane.session.add(fetch)
+
     def _remove(self, fetch: PartitionFetch) -> None:
         lane = self._lane_of.pop(fetch, None)
         if lane is not None:

@@ -68,7 +68,7 @@ class HoldRequests:
             self._arm(now)
         if self._ask_timer is None and self._is_able:
             self._ask_timer = self._region.timers.set(now + GATHER_MS, self._ask)
-        if self._repeat_timer is None and self._is_able:
+        if self._repeat_timer is None and (self._is_able or self._link.config.holds_retention):
             pause = self._link.config.number("metadata.max.age.ms")
             self._repeat_timer = self._region.timers.set(now + pause, self._repeat)
         return []
@@ -83,7 +83,8 @@ class HoldRequests:
         return self._send(self._wanted()) if self._is_able else []
 
     def _repeat(self, now: Instant) -> Effects:
-        """What a broker of the source was told last may have been overtaken by what another one was told before."""
+        """What a broker of the source was told last may have been overtaken by what another one was told before, or it
+        did not know of the hold yet."""
         self._repeat_timer, self._told = None, None
         return self.changed(now)
 

@@ -5,7 +5,7 @@ leads a partition learns from its subscriptions how far the mirror is, and keeps
 heard. Who follows it keeps all, and follows the leader's log start.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -39,6 +39,13 @@ class Holder(NamedTuple):
         return all(LEGAL_NAME.fullmatch(each) for each in self)
 
 
+class Subscribed(NamedTuple):
+    """On which stream a mirror partition was subscribed, and what still is on it."""
+
+    stream: Stream
+    partitions: Collection[TopicPartition]
+
+
 class SourceHolds:
     """One per broker. The bounds are `link.retention.hold.max.bytes` and `.ms` of this node."""
 
@@ -49,8 +56,8 @@ class SourceHolds:
         self._index = HoldIndex()
         # What mirrors hold, of the partitions that this broker leads.
         self._positions: dict[TopicPartition, dict[Holder, Offset]] = {}
-        # The stream on which each has subscribed last: what comes on an earlier one was said before.
-        self._subscribed_on: dict[TopicPartition, dict[Holder, Stream]] = {}
+        # Where each has subscribed last: what comes on an earlier stream was said before, by who led the mirror then.
+        self._subscribed_on: dict[TopicPartition, dict[Holder, Subscribed]] = {}
         self._wanted: dict[Holder, HoldRetention] = {}  # until it is in the metadata log
         self._asked_on: dict[Holder, StreamSender] = {}  # the streams of these
         self._writing: set[Holder] = set()
@@ -200,17 +207,19 @@ class SourceHolds:
         self, holder: Holder, partition: TopicPartition, offset: Offset, stream: Stream
     ) -> None:
         """A mirror partition holds everything below the offset."""
-        if self._subscribed_on.get(partition, {}).get(holder, stream) != stream:
+        latest = self._subscribed_on.get(partition, {}).get(holder)
+        # A broker that led the mirror no longer may have subscribed last, and given that up since.
+        if latest is not None and latest.stream != stream and partition in latest.partitions:
             return
         if self._leads(partition) and self._index.of_link(*holder):
             self._positions.setdefault(partition, {})[holder] = offset
 
     def subscribed(
-        self, holder: Holder, partition: TopicPartition, offset: Offset, stream: Stream
+        self, holder: Holder, partition: TopicPartition, offset: Offset, on: Subscribed
     ) -> None:
         """Its log ends there, so it does not hold more, whatever it held before."""
         if self._leads(partition):
-            self._subscribed_on.setdefault(partition, {})[holder] = stream
+            self._subscribed_on.setdefault(partition, {})[holder] = on
         known = self._positions.get(partition, {})
         if offset < known.get(holder, -1):
             known[holder] = offset
@@ -218,7 +227,7 @@ class SourceHolds:
     def closed(self, stream: Stream) -> None:
         """Nothing comes on it any more."""
         for by_holder in self._subscribed_on.values():
-            for holder in [holder for holder, one in by_holder.items() if one == stream]:
+            for holder in [holder for holder, on in by_holder.items() if on.stream == stream]:
                 del by_holder[holder]
 
     def led(self, partitions: Iterable[TopicPartition]) -> None:

@@ -1,5 +1,8 @@
 """The log start offset of a mirror partition: it follows its source's (retention, DeleteRecords).
 
+It follows once all replicas of the source that are in sync have. One of them that leads next would else have what the
+mirror has deleted, and that would be a hole.
+
 A source that was a mirror itself may have begun above its own source's log start (`mirror.start.offset.spec`). A region
 that it took over from, and that is its mirror now, has records below that which nobody else has: nobody has deleted
 them, so they stay until the source's log start is above where its log began.
@@ -15,7 +18,7 @@ from linker.region_client import Effects, RegionClient
 
 
 class LogStart:
-    """`of_source` is the source's, in the newest frame. `moved` is called when the region has answered."""
+    """`of_source` is what to follow, by the newest frame. `moved` is called when the region has answered."""
 
     def __init__(
         self,

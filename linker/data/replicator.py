@@ -222,7 +222,7 @@ class PartitionReplicator:
 
     def on_bounds(self, bounds: OffsetBounds, clock: Instant, now: Instant) -> Effects:
         self.lag.source_at(clock, bounds, self.stream.clock)
-        self._log_start.of_source = bounds.log_start_offset
+        self._log_start.of_source = bounds.deleted_below
         return self.progressed()
 
     def on_declined(self, frame: Declined, now: Instant) -> Effects:

@@ -166,8 +166,12 @@ class SourceReplicator:
         effects: Effects = []
         for partition in partitions:
             subscription = self._subscriptions.get(self._numbers.get(partition, 0))
-            if subscription is not None and (because or self._serving(subscription) is None):
+            if subscription is None:
+                continue
+            if because or self._serving(subscription) is None:
                 effects += self._end(subscription, because)
+            else:
+                self._stale[subscription.number] = None  # other replicas may be in sync
         return effects
 
     def _compare(self, frame: Subscribe, state: PartitionState, now: Instant) -> Effects:

@@ -152,6 +152,7 @@ def bounds_of(
         state.complete_from,
         state.markers_from,
         state.markers_removed_at,
+        state.in_sync_log_start,
     )
 
 

@@ -102,6 +102,7 @@ def bounds_of(message: pb.Standing) -> OffsetBounds:
         _optional(message, "complete_from"),
         _optional(message, "markers_from"),
         _optional(message, "markers_removed_at"),
+        _optional(message, "in_sync_log_start"),
     )
 
 

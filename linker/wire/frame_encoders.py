@@ -49,6 +49,7 @@ def standing(bounds: OffsetBounds) -> pb.Standing:
         complete_from=_known(bounds.complete_from),
         markers_from=_known(bounds.markers_from),
         markers_removed_at=_known(bounds.markers_removed_at),
+        in_sync_log_start=_known(bounds.in_sync_log_start),
     )
 
 

@@ -41,6 +41,7 @@ SLOW = "1000"  # bytes a second: what is there already takes hours
 LARGE_BYTES, LARGE_RECORDS = 700_000, 24
 LONG_MS = "600000"
 RACES, RACES_MAX, RACES_WON = 8, 40, 2
+KILLED_WITHIN_S = 0.1  # a cancellation is answered in a third of it, the cut needs twice as much
 
 
 class Addressed(Protocol):
@@ -229,7 +230,7 @@ def test_of_a_cancel_and_the_cut_one_wins_and_both_regions_agree(
     while won.total() < RACES or min(won[True], won[False]) < RACES_WON:
         assert won.total() < RACES_MAX, won
         victim = coordinator(told(mirror, "region", "describe")) if kills else 0
-        is_cut = race(regions, topic, mirror, rng.uniform(0.5, 1.5) * delay_s, victim)
+        is_cut = race(regions, topic, mirror, rng, rng.uniform(0.5, 1.5) * delay_s, victim)
         won[is_cut] += 1
         delay_s *= 0.7 if is_cut else 1.4
         if is_cut:
@@ -247,14 +248,23 @@ def test_of_a_cancel_and_the_cut_one_wins_and_both_regions_agree(
 
 
 def race(
-    regions: LinkedRegions, topic: Members, mirror: Members, delay_s: float, victim: int
+    regions: LinkedRegions,
+    topic: Members,
+    mirror: Members,
+    rng: random.Random,
+    delay_s: float,
+    victim: int,
 ) -> bool:
-    """Whether the cut won. `victim` is a node of the mirror's region that is killed while both are under way; or 0."""
+    """Whether the cut won. `victim` is a node of the mirror's region that is killed while both are under way, before
+    the cancellation arrives or after it; or 0."""
     begin(mirror, "reverse-and-start")
     threading.Event().wait(delay_s)
-    if victim:
-        mirror.signal(victim, signal.SIGKILL)
-    answers = [cancelled(mirror)]
+    with ThreadPoolExecutor(1) as threads:
+        answering = threads.submit(cancelled, mirror)
+        if victim:
+            threading.Event().wait(rng.uniform(0, KILLED_WITHIN_S))
+            mirror.signal(victim, signal.SIGKILL)
+        answers = [answering.result()]
     while answers[-1] is None:
         answers.append(cancelled(mirror))
     if victim:

@@ -305,7 +305,7 @@ class Unsubscribe(_message.Message):
     def __init__(self, subscription: _Optional[int] = ...) -> None: ...
 
 class Standing(_message.Message):
-    __slots__ = ("log_start_offset", "high_watermark", "last_stable_offset", "bytes_ahead", "origin_lag_ms", "complete_from", "markers_from", "markers_removed_at", "origin_lag", "origin_lag_bytes", "origin_lag_is_lower_bound")
+    __slots__ = ("log_start_offset", "high_watermark", "last_stable_offset", "bytes_ahead", "origin_lag_ms", "complete_from", "markers_from", "markers_removed_at", "origin_lag", "origin_lag_bytes", "origin_lag_is_lower_bound", "in_sync_log_start")
     LOG_START_OFFSET_FIELD_NUMBER: _ClassVar[int]
     HIGH_WATERMARK_FIELD_NUMBER: _ClassVar[int]
     LAST_STABLE_OFFSET_FIELD_NUMBER: _ClassVar[int]
@@ -317,6 +317,7 @@ class Standing(_message.Message):
     ORIGIN_LAG_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_LAG_IS_LOWER_BOUND_FIELD_NUMBER: _ClassVar[int]
+    IN_SYNC_LOG_START_FIELD_NUMBER: _ClassVar[int]
     log_start_offset: int
     high_watermark: int
     last_stable_offset: int
@@ -328,7 +329,8 @@ class Standing(_message.Message):
     origin_lag: int
     origin_lag_bytes: int
     origin_lag_is_lower_bound: bool
-    def __init__(self, log_start_offset: _Optional[int] = ..., high_watermark: _Optional[int] = ..., last_stable_offset: _Optional[int] = ..., bytes_ahead: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ..., complete_from: _Optional[int] = ..., markers_from: _Optional[int] = ..., markers_removed_at: _Optional[int] = ..., origin_lag: _Optional[int] = ..., origin_lag_bytes: _Optional[int] = ..., origin_lag_is_lower_bound: _Optional[bool] = ...) -> None: ...
+    in_sync_log_start: int
+    def __init__(self, log_start_offset: _Optional[int] = ..., high_watermark: _Optional[int] = ..., last_stable_offset: _Optional[int] = ..., bytes_ahead: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ..., complete_from: _Optional[int] = ..., markers_from: _Optional[int] = ..., markers_removed_at: _Optional[int] = ..., origin_lag: _Optional[int] = ..., origin_lag_bytes: _Optional[int] = ..., origin_lag_is_lower_bound: _Optional[bool] = ..., in_sync_log_start: _Optional[int] = ...) -> None: ...
 
 class Agreed(_message.Message):
     __slots__ = ("subscription", "start_offset", "leader_epoch", "standing", "clock", "skipped_bytes", "began_at", "is_deleted")

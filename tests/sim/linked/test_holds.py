@@ -19,6 +19,18 @@ def test_what_a_mirror_lacks_is_held_whoever_leads(first: int) -> None:
     check(range(first, first + CHUNK))
 
 
+FOUND = {
+    10226: "a leader that had not followed the log start of the last one had what the mirror had deleted: a hole",
+    10142: "the same, behind the beginning of the log",
+    10136: "a broker that led the mirror no longer subscribed last: what the mirror held was not believed any more",
+}
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_what_was_found_stays_mended(seed: int) -> None:
+    check([seed])
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("first", range(10_000, 11_000, 250))
 def test_thousands_of_sources_hold(first: int) -> None:

@@ -273,6 +273,24 @@ def test_what_is_trimmed_everywhere_is_known_by_the_lowest_live_replica() -> Non
     assert replica.low_watermark() == 6  # 9 is not there, and not waited for
 
 
+def test_what_who_leads_next_may_have_is_known_by_the_lowest_replica_in_sync() -> None:
+    """Alive or not: it may be elected. One that is not in sync is not."""
+    replica, region = holding(placed(isr=(1, 2)), end=10)
+    replica.trim(6)
+    assert replica.in_sync_log_start == 0, "2 has not told yet"
+    assert replica.leadership is not None
+    for broker, log_start, lowest in ((3, 0, 0), (2, 4, 4), (2, 6, 6), (2, 9, 6)):
+        advances = region.advances
+        end = 10 if broker == 2 else 5
+        replica.leadership.fetched(broker, end, log_start, broker * 10, LastFetch(NOW), NOW)
+        assert replica.in_sync_log_start == lowest
+        heard = region.advances > advances
+        assert heard == (log_start > 0), "what watches the log has to hear of it"
+    alone, _ = holding(placed(replicas=(1,), isr=(1,)), end=4)
+    alone.trim(3)
+    assert alone.in_sync_log_start == 3
+
+
 def test_a_mirror_begins_no_epoch_of_its_own() -> None:
     replica, _ = holding(placed(leader=2), end=7)
     effects = place(replica, placed(leader_epoch=4, partition_epoch=2), writer="link")
