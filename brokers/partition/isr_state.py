@@ -146,16 +146,23 @@ class IsrState:
         return self._retry_at is not None
 
     def expansion(
-        self, high_watermark: Offset, now: Instant, excluded: Collection[BrokerId] = ()
+        self,
+        high_watermark: Offset,
+        now: Instant,
+        excluded: Collection[BrokerId] = (),
+        *,
+        log_start_offset: Offset = 0,
     ) -> PendingIsr | None:
-        """Propose to add every replica that may join, unless a proposal is in flight."""
+        """Propose to add every replica that may join, unless a proposal is in flight. The offsets are the leader's."""
         if self.proposal is not None or now < (self._retry_at or 0):
             return None
         self._retry_at = None
         joining = [
             broker
             for broker in self.followers
-            if broker not in excluded and self._can_join_isr(broker, high_watermark, now)
+            if broker not in excluded
+            and self.followers[broker].log_start_offset >= log_start_offset
+            and self._can_join_isr(broker, high_watermark, now)
         ]
         return self._propose((*self.isr, *joining)) if joining else None
 

@@ -177,14 +177,23 @@ class Leadership:
     def expand(self, now: Instant, excluded: Collection[BrokerId] = ()) -> None:
         """Propose to add the followers that may join."""
         if self._replica.log is not None:
-            self._propose(self.isr_state.expansion(self._replica.high_watermark, now, excluded))
+            self._propose(self._expansion(now, excluded))
+
+    def _expansion(self, now: Instant, excluded: Collection[BrokerId]) -> PendingIsr | None:
+        """A follower deletes first what its leader has deleted: mirrors have deleted it, too, and it may lead next. So
+        `in_sync_log_start` does not fall but by an unclean election."""
+        replica = self._replica
+        log_start = replica.require_log().log_start_offset
+        return self.isr_state.expansion(
+            replica.high_watermark, now, excluded, log_start_offset=log_start
+        )
 
     def expand_late(self, now: Instant) -> list[Effect]:
         """Propose followers that may join although no event led to their proposal, and report them: a missed event."""
         replica, isr_state = self._replica, self.isr_state
         if replica.log is None or isr_state.will_retry:
             return []
-        proposal = isr_state.expansion(replica.high_watermark, now, self._slow_followers(now))
+        proposal = self._expansion(now, self._slow_followers(now))
         if proposal is None:
             return []
         self._propose(proposal)

@@ -41,7 +41,7 @@ SLOW = "1000"  # bytes a second: what is there already takes hours
 LARGE_BYTES, LARGE_RECORDS = 700_000, 24
 LONG_MS = "600000"
 RACES, RACES_MAX, RACES_WON = 8, 40, 2
-KILLED_WITHIN_S = 0.1  # a cancellation is answered in a third of it, the cut needs twice as much
+KILLED_WITHIN_S = 0.1  # the cut takes twice as long
 
 
 class Addressed(Protocol):

@@ -22,6 +22,7 @@ def test_what_a_mirror_lacks_is_held_whoever_leads(first: int) -> None:
 FOUND = {
     10226: "a leader that had not followed the log start of the last one had what the mirror had deleted: a hole",
     10142: "the same, behind the beginning of the log",
+    10201: "the same: it came into sync before it had followed that log start",
     10136: "a broker that led the mirror no longer subscribed last: what the mirror held was not believed any more",
 }
 

@@ -19,6 +19,11 @@ def test_retention_goes_by_what_mirrors_lack(first: int) -> None:
     check(range(first, first + CHUNK))
 
 
+def test_a_follower_begins_where_its_leader_does_in_the_middle_of_a_segment() -> None:
+    """Its segments begin elsewhere. What it has there is not kept too long."""
+    check([10_008])
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("first", range(10_000, 12_000, 250))
 def test_thousands_of_sources_with_retention(first: int) -> None:

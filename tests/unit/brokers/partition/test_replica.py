@@ -286,6 +286,10 @@ def test_what_who_leads_next_may_have_is_known_by_the_lowest_replica_in_sync() -
         assert replica.in_sync_log_start == lowest
         heard = region.advances > advances
         assert heard == (log_start > 0), "what watches the log has to hear of it"
+    replica.leadership.fetched(3, 10, 5, 30, LastFetch(NOW), NOW)
+    assert region.proposed == [], "it may lead next, and has what mirrors have deleted"
+    replica.leadership.fetched(3, 10, 6, 30, LastFetch(NOW), NOW)
+    assert region.proposed == [(1, 2, 3)]
     alone, _ = holding(placed(replicas=(1,), isr=(1,)), end=4)
     alone.trim(3)
     assert alone.in_sync_log_start == 3
