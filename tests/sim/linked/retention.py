@@ -219,7 +219,8 @@ class RetentionRun(LinkedRun):
             for partition in self.federation.source.partitions():
                 names = segments(node.disk, partition)
                 sizes = [node.disk.size(f"{partition}/{name}") for name in names]
-                is_inside = log_start(node.disk, partition, names) > base_offset(names[0])
+                start = log_start(node.disk, partition, names)
+                is_inside = any(base_offset(name) < start for name in names[:1])
                 if sum(sizes[1:]) >= most + is_inside * SEGMENT_BYTES:
                     yield f"broker {number} has {sizes} bytes of {partition}"
 
