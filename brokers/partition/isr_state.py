@@ -161,8 +161,7 @@ class IsrState:
             broker
             for broker in self.followers
             if broker not in excluded
-            and self.followers[broker].log_start_offset >= log_start_offset
-            and self._can_join_isr(broker, high_watermark, now)
+            and self._can_join_isr(broker, high_watermark, log_start_offset, now)
         ]
         return self._propose((*self.isr, *joining)) if joining else None
 
@@ -210,16 +209,20 @@ class IsrState:
     def _epoch_of(self, broker: BrokerId) -> int:
         return self.followers[broker].broker_epoch if broker in self.followers else -1
 
-    def _can_join_isr(self, broker: BrokerId, high_watermark: Offset, now: Instant) -> bool:
+    def _can_join_isr(
+        self, broker: BrokerId, high_watermark: Offset, log_start_offset: Offset, now: Instant
+    ) -> bool:
         """Whether the follower has reached the high watermark and the start of this epoch; below, its log may diverge.
 
-        It must be fetching, too: else it would be removed again.
+        It must be fetching, too: else it would be removed again. And it has deleted what the leader has deleted: Kafka
+        does not ask for that.
         """
         state = self.followers[broker]
         return (
             broker not in self.isr
             and state.is_fetching(now, self._lag_ms_max)
             and state.log_end_offset >= max(high_watermark, self.epoch_start)
+            and state.log_start_offset >= log_start_offset
             and self._is_eligible(broker, state)
         )
 

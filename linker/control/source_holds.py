@@ -39,8 +39,8 @@ class Holder(NamedTuple):
         return all(LEGAL_NAME.fullmatch(each) for each in self)
 
 
-class Subscribed(NamedTuple):
-    """On which stream a mirror partition was subscribed, and what still is on it."""
+class SubscribedStream(NamedTuple):
+    """A stream on which a mirror partition was subscribed, and the partitions that still are."""
 
     stream: Stream
     partitions: Collection[TopicPartition]
@@ -57,7 +57,7 @@ class SourceHolds:
         # What mirrors hold, of the partitions that this broker leads.
         self._positions: dict[TopicPartition, dict[Holder, Offset]] = {}
         # Where each has subscribed last: what comes on an earlier stream was said before, by who led the mirror then.
-        self._subscribed_on: dict[TopicPartition, dict[Holder, Subscribed]] = {}
+        self._subscribed_on: dict[TopicPartition, dict[Holder, SubscribedStream]] = {}
         self._wanted: dict[Holder, HoldRetention] = {}  # until it is in the metadata log
         self._asked_on: dict[Holder, StreamSender] = {}  # the streams of these
         self._writing: set[Holder] = set()
@@ -215,7 +215,7 @@ class SourceHolds:
             self._positions.setdefault(partition, {})[holder] = offset
 
     def subscribed(
-        self, holder: Holder, partition: TopicPartition, offset: Offset, on: Subscribed
+        self, holder: Holder, partition: TopicPartition, offset: Offset, on: SubscribedStream
     ) -> None:
         """Its log ends there, so it does not hold more, whatever it held before."""
         if self._leads(partition):

@@ -17,7 +17,7 @@ from linker.containment import Containment
 from linker.control.older_destinations import COMPACTED, compacted_partitions, refusal
 from linker.control.source_destinations import SourceDestinations
 from linker.control.source_fencing import SourceFencing
-from linker.control.source_holds import Holder, SourceHolds, Subscribed
+from linker.control.source_holds import Holder, SourceHolds, SubscribedStream
 from linker.control.source_metadata import GroupPublisher, TopicPublisher, brokers_of
 from linker.control.source_reversals import SourceReversals
 from linker.data import handshake
@@ -175,7 +175,7 @@ class SourceStream:
         refused = self._contained.do(partial(self._decline, frame), now)
         if refused:
             return refused
-        on = Subscribed(self._stream, source.subscribed)
+        on = SubscribedStream(self._stream, source.subscribed)
         self._holds.subscribed(self._holder, frame.partition, frame.offset, on)
         return self._contained.do(partial(source.subscribe, frame), now)
 

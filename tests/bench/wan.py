@@ -7,7 +7,8 @@ pass what comes; in `wan-line` all connections share a line of 2 Gbit/s, which l
 the distance costs, and not what the proxy takes from the regions. The page cache is full each time (`memory`): what is
 under way, and the mirror's log, would else take memory that the host gives slowly, and the link alone less of it.
 
-- `local_mb_per_s`: 2 GB in 12 partitions without the proxy, from the first record that arrives to the last
+- `local_mb_per_s`: 2 GB in 12 partitions without the proxy, from the first record that arrives to the last; of
+  `wan-core` before each round trip (`local_mb_per_s_0ms` and so on)
 - `mb_per_s`: the same through the proxy; `proxy_mb_per_s` is what one TCP connection gets through it, both ends idle
   otherwise
 - `of_possible`: `mb_per_s` by the smaller of the other two

@@ -7,7 +7,7 @@ from uuid import UUID
 from brokers.ids import TopicPartition
 from brokers.metadata.image.image import Document, Image, PartitionImage, TopicImage
 from brokers.region import PartitionState, RetentionHold
-from linker.control.source_holds import Holder, SourceHolds, Subscribed
+from linker.control.source_holds import Holder, SourceHolds, SubscribedStream
 from linker.data.credit import StreamSender
 from linker.hold_frames import HeldTopic, HoldRetention
 from linker.records.retention_hold import HOLD_KIND, HoldRecord, put
@@ -93,9 +93,9 @@ def test_a_follower_keeps_all_and_so_does_who_leads_again() -> None:
 def test_a_mirror_that_comes_back_with_less_holds_less() -> None:
     stage = Stage(EAST)
     stage.holds.told(EAST, ORDERS, 40, FIRST)
-    stage.holds.subscribed(EAST, ORDERS, 60, Subscribed(FIRST, {ORDERS}))
+    stage.holds.subscribed(EAST, ORDERS, 60, SubscribedStream(FIRST, {ORDERS}))
     assert stage.offsets() == [40], "the end of its log is not on all its replicas"
-    stage.holds.subscribed(EAST, ORDERS, 5, Subscribed(FIRST, {ORDERS}))
+    stage.holds.subscribed(EAST, ORDERS, 5, SubscribedStream(FIRST, {ORDERS}))
     assert stage.offsets() == [5]
 
 
@@ -136,9 +136,9 @@ def test_what_closed_streams_began_is_not_kept() -> None:
 def test_what_comes_late_on_an_earlier_stream_is_not_believed() -> None:
     """It came after what the next stream had said, and the source kept what the mirror had."""
     stage = Stage(EAST)
-    stage.holds.subscribed(EAST, ORDERS, 30, Subscribed(FIRST, {ORDERS}))
+    stage.holds.subscribed(EAST, ORDERS, 30, SubscribedStream(FIRST, {ORDERS}))
     stage.holds.told(EAST, ORDERS, 30, FIRST)
-    stage.holds.subscribed(EAST, ORDERS, 40, Subscribed(SECOND, {ORDERS}))
+    stage.holds.subscribed(EAST, ORDERS, 40, SubscribedStream(SECOND, {ORDERS}))
     stage.holds.told(EAST, ORDERS, 50, SECOND)
     stage.holds.told(EAST, ORDERS, 40, FIRST)
     assert stage.offsets() == [50]
@@ -150,9 +150,9 @@ def test_what_comes_late_on_an_earlier_stream_is_not_believed() -> None:
 def test_a_broker_that_subscribed_last_and_gave_that_up_is_not_waited_for() -> None:
     """It had not heard yet that another one leads the mirror. The source kept all, and heard what the mirror held."""
     stage = Stage(EAST)
-    stage.holds.subscribed(EAST, ORDERS, 30, Subscribed(FIRST, {ORDERS}))
+    stage.holds.subscribed(EAST, ORDERS, 30, SubscribedStream(FIRST, {ORDERS}))
     still = {ORDERS}
-    stage.holds.subscribed(EAST, ORDERS, 20, Subscribed(SECOND, still))
+    stage.holds.subscribed(EAST, ORDERS, 20, SubscribedStream(SECOND, still))
     stage.holds.told(EAST, ORDERS, 40, FIRST)
     assert stage.offsets() == [-1]
     still.clear()
