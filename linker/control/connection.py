@@ -4,7 +4,8 @@
        ^                |                         |                   |
        '----------------'-------- lost -----------'-------------------'
 
-It dials again after pauses that grow and are drawn at random, so that many links do not dial at once.
+It dials again after pauses that grow and are drawn at random, so that many links do not dial at once. They grow until a
+stream has lasted: one that is lost as soon as it is open, or refused, is dialed no faster than one that nobody answers.
 """
 
 from abc import ABC, abstractmethod
@@ -74,6 +75,7 @@ class LinkConnection(ABC):
         self._bootstraps = 0  # how often `bootstrap.servers` were asked
         self._timer: int | None = None
         self._greeted_at: Instant = 0
+        self._opened_at: Instant | None = None
         self._has_received = False
 
     @property
@@ -87,7 +89,7 @@ class LinkConnection(ABC):
 
     def close(self, now: Instant) -> Effects:
         """Hang up; `open` begins anew."""
-        self._failures = 0
+        self._failures, self._opened_at = 0, None
         if not self._stream:
             return self._forget(now)
         stream = self._stream
@@ -138,12 +140,12 @@ class LinkConnection(ABC):
         """The first frame of the other end: the stream is `_opened`, or `_refused`."""
 
     def _opened(self, broker_id: BrokerId, now: Instant) -> None:
-        self.phase = Phase.OPEN
-        self._failures = 0
+        self.phase, self._opened_at = Phase.OPEN, now
         self.broker_id, self.because = broker_id, ""
         self._watch(now)
 
     def _refused(self, mismatch: HandshakeMismatch, now: Instant) -> Effects:
+        self._count_failure(now)
         stream, self.because = self._stream, mismatch.because
         effects = [*self._forget(now), CloseStream(stream)]
         return effects + self._host.on_refused(self, *mismatch) + self._rest(now)
@@ -154,10 +156,15 @@ class LinkConnection(ABC):
 
     def on_lost(self, error: LinkError, because: str, now: Instant) -> Effects:
         """The stream was lost, or could not be opened."""
-        self._failures += 1
+        self._count_failure(now)
         self.because = because
         effects = self._forget(now) + self._host.on_failed(self, error, because)
         return effects + self._rest(now)
+
+    def _count_failure(self, now: Instant) -> None:
+        has_lasted = self._opened_at is not None and now - self._opened_at >= PAUSE_MS_MAX
+        self._failures = 1 if has_lasted else self._failures + 1
+        self._opened_at = None
 
     def _rest(self, now: Instant) -> Effects:
         first = self._link.config.number("retry.backoff.ms")
