@@ -263,7 +263,7 @@ WIDE_MEASURES = {
         ),
     ),
     "wan-line": WideMeasure(
-        "link through a proxy that delays and lets 250 MB/s pass", wan.wan_line, OF_POSSIBLE
+        "link through a proxy that delays and lets 500 MB/s pass", wan.wan_line, OF_POSSIBLE
     ),
     "wan-core": WideMeasure(
         "link through a proxy that delays, on a processor of its own", wan.wan_core, OF_POSSIBLE

@@ -2,7 +2,7 @@
 
 Figures are taken at round trips of 0, 20, 80 and 200 ms (`..._0ms` and so on). The proxy, `tests.process.delay_proxy`,
 is a process of its own on the same processors, so its rate and the link's depend on how many there are. `wan` lets
-pass what comes; in `wan-line` all connections share a line of 2 Gbit/s, which leaves the processors idle in between. In
+pass what comes; in `wan-line` all connections share a line of 4 Gbit/s, which leaves the processors idle in between. In
 `wan-core` both regions share one processor, without the proxy as well, and the proxy has another one: so it shows what
 the distance costs, and not what the proxy takes from the regions. The page cache is full each time (`memory`): what is
 under way, and the mirror's log, would else take memory that the host gives slowly, and the link alone less of it.
@@ -41,7 +41,7 @@ from tests.bench.processes import Meter
 from tests.bench.systems import DESTINATION, SOURCE, Linked
 from tests.bench.work import Size
 
-LINE_BYTES_PER_SECOND = 250_000_000
+LINE_BYTES_PER_SECOND = 500_000_000
 PROBE_BYTES = 512 << 20
 PIECE_BYTES = 1 << 20
 TIMEOUT_S = 300
