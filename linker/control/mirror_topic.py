@@ -48,6 +48,7 @@ from linker.records.mirror_state import LIVE, TRANSITIONS, MirrorState, MirrorTr
 from linker.region_client import Done, Effects, RegionClient
 
 RETRY_MS: Final = 1_000
+ASK_AGAIN_MS: Final = 100  # a broker of the source that is behind
 _FOLLOWING: Final = [state for state in LIVE if state is not MirrorState.FAILED]
 # Producers wrote the topic until now, and operators added partitions: to the other region's topic they come later.
 _MAY_HAVE_MORE: Final = (MirrorState.PENDING_MIRROR, MirrorState.PENDING_SETUP_FOR_RESTORE)
@@ -265,10 +266,9 @@ class MirrorTopic:
 
     def on_source_state(self, state: TopicState, now: Instant) -> Effects:
         if self._is_behind(state):
-            if self.source_state is None:
-                self._host.ask_again(
-                    state.topic
-                )  # a broker sends what changes, not that it has caught up
+            if state.metadata_offset > self._heard_at:
+                # A broker sends what changes, not that it has caught up.
+                self._region.timers.set(now + ASK_AGAIN_MS, self._ask_again)
             return []
         self.source_state = state
         effects = self.refresh(now)
@@ -279,11 +279,20 @@ class MirrorTopic:
             return effects + self.fail(error, because, now)
         return effects + self.follow(now)
 
+    def _ask_again(self, now: Instant) -> Effects:
+        if not self.is_forgotten:
+            self._host.ask_again(self.record.source_topic)
+        return []
+
     def _is_behind(self, state: TopicState) -> bool:
         """Whether it is of a broker that is behind another one. Older releases, which have one broker, do not say."""
-        known = self.source_state.metadata_offset if self.source_state is not None else 0
         is_said = state.metadata_offset > 0
-        return is_said and state.metadata_offset < max(known, self.record.known_at)
+        return is_said and state.metadata_offset < max(self._heard_at, self.record.known_at)
+
+    @property
+    def _heard_at(self) -> Offset:
+        """Of which offset of the source's metadata log its state is; 0: none, or an older release's."""
+        return self.source_state.metadata_offset if self.source_state is not None else 0
 
     def follow(self, now: Instant) -> Effects:
         """Change the local topic, one proposal at a time, until it has the partitions and settings of the source's."""

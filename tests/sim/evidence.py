@@ -110,13 +110,19 @@ def log_starts(disk: Disk) -> dict[TopicPartition, Offset]:
 
 
 def segments(disk: Disk, partition: TopicPartition) -> list[str]:
-    """The names of a partition's log files, in the order of their base offsets."""
-    return [name for name in disk.list(str(partition)) if name.endswith(".log")]
+    """The names of a partition's log files, in the order of their base offsets.
+
+    One that a cleaning puts in the place of others is read from `.swap` until it has its name.
+    """
+    names = [name for name in disk.list(str(partition)) if name.endswith((".log", ".log.swap"))]
+    return [
+        name for name in names if name.endswith(".log") or name.removesuffix(".swap") not in names
+    ]
 
 
 def base_offset(name: str) -> Offset:
     """Of a segment, which is its name."""
-    return int(name.removesuffix(".log"))
+    return int(name.partition(".")[0])
 
 
 def partitions(disk: Disk) -> list[TopicPartition]:

@@ -24,6 +24,7 @@ FOUND = {
     10142: "the same, behind the beginning of the log",
     10201: "the same: it came into sync before it had followed that log start",
     10136: "a broker that led the mirror no longer subscribed last: what the mirror held was not believed any more",
+    60027: "a source's broker had heard of a new partition, and was behind another: its mirror was not copied",
 }
 
 
