@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -237,9 +237,17 @@ def _about(options: argparse.Namespace) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "memory_gb": round(installed / 1e9, 1),
         "kernel": platform.release(),
+        "congestion_control": _congestion_control(),
         "python": platform.python_version(),
         "free_disk_gb": round(shutil.disk_usage(tempfile.gettempdir()).free / 1e9, 1),
     }
+
+
+def _congestion_control() -> str:
+    """Of this machine's TCP; empty where the system does not say. BBR costs more over loopback than Linux' default."""
+    with suppress(OSError):
+        return Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+    return ""
 
 
 if __name__ == "__main__":

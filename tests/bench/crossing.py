@@ -26,17 +26,18 @@ def catch_up(
 
     `mb_per_s` counts from the link's making, `moving_mb_per_s` from the first record that arrived, and
     `second_half_mb_per_s` from when half of them had. A record counts once it is on all replicas.
-    `moving_busy_s_per_gb` is what all processors worked meanwhile, whoever for. `page_cache`: what it is while the
-    link copies; where nothing is said, memory is touched before.
+    `moving_busy_s_per_gb` is what all processors worked meanwhile, whoever for. `page_cache`: what it is while
+    the topic is filled and the link copies; where nothing is said, memory is touched in between.
     """
     source, destination = system.region(SOURCE), system.region(DESTINATION)
-    topic = client.filled_topic(
-        source.bootstrap, PARTITIONS, size.large_batches, replicas=source.replicas
-    )
     records = size.large_batches * LARGE
-    if page_cache is None:
-        memory.touch()  # the source's log took what was touched before
     with page_cache or nullcontext():
+        # What is written last is what the page cache keeps, so the source reads its log from there.
+        topic = client.filled_topic(
+            source.bootstrap, PARTITIONS, size.large_batches, replicas=source.replicas
+        )
+        if page_cache is None:
+            memory.touch()  # the source's log took what was touched before
         crossed = _cross(system, topic, records)
     system.unlink(topic)
     size_mb = client.read_back(destination.bootstrap, topic, PARTITIONS, records)

@@ -7,6 +7,8 @@ from tests.bench.processes import free_port
 from tests.bench.systems import DESTINATION, SOURCE, Region
 from tests.process.nodes import NodeProcess
 
+# 10 Gbit/s carry 250 MB in 200 ms, and a window begins with 32 MiB. By default it grows by 128 MiB.
+SETTINGS = {"link.window.growth.max.bytes": 256 << 20}
 ADVERTISED = "link.advertised.listener"
 
 
@@ -24,7 +26,7 @@ class OurWan:
     def up(self) -> None:
         for name in (SOURCE, DESTINATION):
             (self._directory / name).mkdir(parents=True)
-            self._nodes[name] = NodeProcess(self._directory / name, {"cluster.id": name})
+            self._nodes[name] = NodeProcess(self._directory / name, SETTINGS | {"cluster.id": name})
             self._nodes[name].start()
 
     def reached(self, *, through_proxy: bool) -> str:

@@ -4,11 +4,12 @@ Figures are taken at round trips of 0, 20, 80 and 200 ms (`..._0ms` and so on). 
 is a process of its own on the same processors, so its rate and the link's depend on how many there are. `wan` lets
 pass what comes; in `wan-line` all connections share a line of 4 Gbit/s, which leaves the processors idle in between. In
 `wan-core` both regions share one processor, without the proxy as well, and the proxy has another one: so it shows what
-the distance costs, and not what the proxy takes from the regions. The page cache is full each time (`memory`): what is
-under way, and the mirror's log, would else take memory that the host gives slowly, and the link alone less of it.
+the distance costs, and not what the proxy takes from the regions. The page cache is full each time (`memory`), and the
+source's log is in it: what is under way, and the mirror's log, would else take memory that the host gives slowly, and
+the link alone less of it.
 
-- `local_mb_per_s`: 2 GB in 12 partitions without the proxy, from the first record that arrives to the last; of
-  `wan-core` before each round trip (`local_mb_per_s_0ms` and so on)
+- `local_mb_per_s`: 4 GB in 12 partitions without the proxy, from the first record that arrives to the last; before
+  each round trip (`local_mb_per_s_0ms` and so on), and for `wan-line` once
 - `mb_per_s`: the same through the proxy; `proxy_mb_per_s` is what one TCP connection gets through it, both ends idle
   otherwise
 - `of_possible`: `mb_per_s` by the smaller of the other two
@@ -72,12 +73,11 @@ class Distance(NamedTuple):
 
 
 def wan(system: Wide, size: Size) -> Figures:
-    """Without the proxy first, then at each round trip."""
+    """At each round trip, without the proxy and through it in turn (`_beside_local`)."""
     much = replace(size, large_batches=size.wide_batches, linked_s=size.wide_s)
-    figures = _local(system, much)
+    figures: Figures = {}
     for round_trip_ms in size.round_trips_ms:
-        found = _in_bulk(system, much, Distance(round_trip_ms), figures["local_mb_per_s"])
-        figures |= _named(found, round_trip_ms)
+        figures |= _named(_beside_local(system, much, Distance(round_trip_ms)), round_trip_ms)
         with _reached(system, Distance(round_trip_ms)):
             delays = crossing.one_at_a_time(system, much)
         figures |= _named({f"record_{n}": delays[n] for n in ("p50_ms", "p99_ms")}, round_trip_ms)
@@ -97,20 +97,14 @@ def wan_line(system: Wide, size: Size) -> Figures:
 
 
 def wan_core(system: Wide, size: Size) -> Figures:
-    """In bulk alone: `of_processors` would say nothing, as one of them is the proxy's.
-
-    The link alone is measured before each round trip anew: what a processor does in a second changes within minutes
-    where other machines share it.
-    """
+    """In bulk alone: `of_processors` would say nothing, as one of them is the proxy's."""
     much = replace(size, large_batches=size.wide_batches)
     regions_on, proxy_on = processors.pair()
     pids = [pid for name in (SOURCE, DESTINATION) for pid in system.region(name).pids]
     figures: Figures = {}
     with processors.confined(pids, regions_on):
         for round_trip_ms in size.round_trips_ms:
-            found = _local(system, much)
-            distance = Distance(round_trip_ms, processor=proxy_on)
-            found |= _in_bulk(system, much, distance, found["local_mb_per_s"])
+            found = _beside_local(system, much, Distance(round_trip_ms, processor=proxy_on))
             del found["processors_mb_per_s"], found["of_processors"]
             figures |= _named(found, round_trip_ms)
     return figures
@@ -131,6 +125,12 @@ def _local(system: Wide, size: Size) -> Figures:
         f"local_{name}": moved[f"moving_{name}"]
         for name in ("mb_per_s", "cpu_s_per_gb", "busy_s_per_gb")
     }
+
+
+def _beside_local(system: Wide, size: Size, distance: Distance) -> Figures:
+    """What a processor does in a second changes within minutes where other machines share it, so both are measured."""
+    found = _local(system, size)
+    return found | _in_bulk(system, size, distance, found["local_mb_per_s"])
 
 
 def _in_bulk(system: Wide, size: Size, distance: Distance, local_mb_per_s: float) -> Figures:

@@ -43,7 +43,7 @@ FULL = Size(
     gaps=10,
     partitions=10_000,
     mirrors=10_000,
-    wide_batches=2000,
+    wide_batches=4000,
     wide_s=10,
     forgets_s=75,
 )

@@ -22,6 +22,7 @@ LIMITED_PIECE_BYTES: Final = 64 << 10  # where a rate is limited, larger pieces 
 LONG_PIECE_BYTES: Final = 64 << 10  # after it more comes at once
 TICK_SECONDS: Final = 0.001  # of uvloop's timers, which come up to a half of it early, or late
 THERE, BACK = "there", "back"  # from whoever connects to the target, and from the target
+CUBIC: Final = b"cubic"  # Linux' default congestion control
 RESET: Final = b"\1\0\0\0\0\0\0\0"  # SO_LINGER of nothing: a close is a reset
 
 
@@ -166,14 +167,21 @@ class Way:
             self._under_way.popleft()[1].give_up()
 
 
+def _unpaced(end: socket.socket) -> None:
+    """Whatever this machine's congestion control is: BBR sends by timers, which between two processes is work alone."""
+    with suppress(AttributeError, OSError):  # another system, or a kernel without cubic
+        end.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, CUBIC)
+
+
 class Passage:
     """A connection through the proxy: one to it, one from it, and the two ways between."""
 
     def __init__(self, proxy: "DelayProxy", near: socket.socket, far: socket.socket) -> None:
         self.proxy = proxy
-        self._ends = near, far
-        for end in self._ends:
+        self.ends = near, far
+        for end in self.ends:
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            _unpaced(end)
         self._ways = Way(self, THERE, near, far), Way(self, BACK, far, near)
         for way in self._ways:
             way.read()
@@ -185,7 +193,7 @@ class Passage:
         self.proxy.passages.discard(self)
         for way in self._ways:
             way.stop()
-        for end in self._ends:
+        for end in self.ends:
             if is_reset:
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             end.close()

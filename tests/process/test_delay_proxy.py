@@ -5,10 +5,11 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from tests.process.delay_proxy import BACK, THERE, DelayProxy, Line
+from tests.process.delay_proxy import BACK, CUBIC, THERE, DelayProxy, Line
 
 TIMEOUT_S = 30
 BYTES = 6 << 20
@@ -86,6 +87,19 @@ def test_what_is_sent_arrives_as_it_was_in_both_directions(
         sending.start()
         assert receive(near, BYTES) == data
         sending.join()
+
+
+def test_what_passes_is_sent_with_linux_default_congestion_control() -> None:
+    choices = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+    if not choices.exists() or CUBIC not in choices.read_bytes().split():
+        pytest.skip("this kernel has no cubic")
+    with proxy() as wide, connect(wide) as near:
+        near.sendall(b"said")
+        assert receive(near, 4) == b"said"
+        (passage,) = wide.passages
+        for end in passage.ends:
+            chosen = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+            assert chosen.rstrip(b"\0") == CUBIC
 
 
 def test_bytes_leave_a_line_one_after_the_other() -> None:
