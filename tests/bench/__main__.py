@@ -25,7 +25,7 @@ from tests.bench.mirrors import Mirroring
 from tests.bench.ours import Ours
 from tests.bench.ours_cluster import OurCluster
 from tests.bench.ours_regions import OurRegions
-from tests.bench.ours_wan import OurWan
+from tests.bench.ours_wan import OurWan, OurWanRegions
 from tests.bench.peer import jars
 from tests.bench.peer.cluster import KafkaCluster
 from tests.bench.peer.kafka import Kafka
@@ -37,6 +37,7 @@ from tests.bench.targets import (
     MEASURES,
     REGION_MEASURES,
     WIDE_MEASURES,
+    WIDE_REGION_MEASURES,
     AnyMeasure,
 )
 from tests.bench.wan import Wide
@@ -65,6 +66,7 @@ def main() -> int:
             (MEASURES, _systems(options, directory), work.warm),
             (REGION_MEASURES, _clusters(options, directory), region.warm),
             (LINKED_MEASURES, _regions(options, directory), None),
+            (WIDE_REGION_MEASURES, _wide_regions(options, directory), None),
             (WIDE_MEASURES, _wide(options, directory), None),
         ):
             wanted = {n: measures[n] for n in measures if n in (options.only or measures)}
@@ -101,7 +103,7 @@ def _options() -> argparse.Namespace:
         metavar="MS",
         choices=work.ROUND_TRIPS_MS,
         default=work.ROUND_TRIPS_MS,
-        help="of `wan`, `wan-line` and `wan-core`: some of 0, 20, 80 and 200",
+        help="of `wan-3`, `wan`, `wan-line` and `wan-core`: some of 0, 20, 80 and 200",
     )
     parser.add_argument("--out", type=Path, default=Path("build/bench"), metavar="DIR")
     parser.add_argument("--no-peer", action="store_true", help="ours alone")
@@ -185,6 +187,10 @@ def _regions(options: argparse.Namespace, directory: Path) -> list[Mirroring]:
 def _wide(options: argparse.Namespace, directory: Path) -> list[Wide]:
     peer = [KafkaWan(directory / "kafka-wan")] if _has_peer(options) else []
     return [*([] if options.no_ours else [OurWan(directory / "causeway-wan")]), *peer]
+
+
+def _wide_regions(options: argparse.Namespace, directory: Path) -> list[Wide]:
+    return [] if options.no_ours else [OurWanRegions(directory / "causeway-wan-3")]
 
 
 def _has_peer(options: argparse.Namespace) -> bool:

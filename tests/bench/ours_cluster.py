@@ -3,6 +3,7 @@
 import json
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ class OurCluster:
         self._region = region
         self._nodes: dict[int, dict[str, Any]] = {}
         self._commands: dict[int, tuple[list[str], str, dict[str, str]]] = {}
+        self._settings: dict[int, str] = {}
         self._running: dict[int, subprocess.Popen[bytes]] = {}
 
     def up(self) -> float:
@@ -36,6 +38,11 @@ class OurCluster:
             self._answered(node)
         all_know_all([str(node["kafka"]) for node in self._nodes.values()])
         return time.perf_counter() - began
+
+    def configure(self, node: int, settings: Mapping[str, str]) -> None:
+        """What a node has besides the settings that `causeway local` gave it, from its next start on."""
+        more = "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
+        self._file(node).write_text(self._settings[node] + more)
 
     def members(self) -> tuple[Member, ...]:
         return tuple(
@@ -70,6 +77,7 @@ class OurCluster:
         self._commands = {
             number: processes.same_again(node["pid"]) for number, node in self._nodes.items()
         }
+        self._settings = {node: self._file(node).read_text() for node in self._nodes}
         causeway("local", "down", *at)
 
     def _launch(self, node: int) -> None:
@@ -83,6 +91,9 @@ class OurCluster:
         processes.first_answer(
             self._nodes[node]["kafka"], lambda: process.poll() is None, self._log(node)
         )
+
+    def _file(self, node: int) -> Path:
+        return Path(self._nodes[node]["data"]).with_suffix(".toml")
 
     def _log(self, node: int) -> Path:
         return Path(self._nodes[node]["log"])

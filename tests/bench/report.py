@@ -20,13 +20,20 @@ from tests.bench.targets import (
     MEASURES,
     REGION_MEASURES,
     WIDE_MEASURES,
+    WIDE_REGION_MEASURES,
     AnyMeasure,
     Kind,
     Target,
 )
 
 OURS, PEER = "causeway", "kafka"
-ALL: Mapping[str, AnyMeasure] = {**MEASURES, **REGION_MEASURES, **LINKED_MEASURES, **WIDE_MEASURES}
+ALL: Mapping[str, AnyMeasure] = {
+    **MEASURES,
+    **REGION_MEASURES,
+    **LINKED_MEASURES,
+    **WIDE_REGION_MEASURES,
+    **WIDE_MEASURES,
+}
 ALONE = (Kind.ALONE, Kind.ALONE_AT_LEAST)  # no bound on the ratio
 Runs = Mapping[str, Mapping[str, list[Figures]]]  # measure -> system -> one per repetition
 

@@ -1,15 +1,16 @@
-"""A link over a wide area: two regions of one node, and between them a proxy that delays both ways.
+"""A link over a wide area: two regions, and between them a proxy that delays both ways.
 
-Figures are taken at round trips of 0, 20, 80 and 200 ms (`..._0ms` and so on). The proxy, `tests.process.delay_proxy`,
-is a process of its own on the same processors, so its rate and the link's depend on how many there are. `wan` lets
-pass what comes; in `wan-line` all connections share a line of 4 Gbit/s, which leaves the processors idle in between. In
-`wan-core` both regions share one processor, without the proxy as well, and the proxy has another one: so it shows what
-the distance costs, and not what the proxy takes from the regions. The page cache is full each time (`memory`), and the
-source's log is in it: what is under way, and the mirror's log, would else take memory that the host gives slowly, and
-the link alone less of it.
+Figures are taken at round trips of 0, 20, 80 and 200 ms (`..._0ms` and so on). The proxy is a process of its own on the
+same processors (`tests.process.delay_proxies`), so its rate and the link's depend on how many there are. `wan-3` has
+regions of three nodes, three replicas of everything, and a proxy before each node of the source; the others have
+regions of one node. `wan-3` and `wan` let pass what comes; in `wan-line` all connections share a line of 4 Gbit/s,
+which leaves the processors idle in between. In `wan-core` both regions share one processor, without the proxy as well,
+and the proxy has another one: so it shows what the distance costs, and not what the proxy takes from the regions. The
+page cache is full each time (`memory`), and the source's log is in it: what is under way, and the mirror's log, would
+else take memory that the host gives slowly, and the link alone less of it.
 
-- `local_mb_per_s`: 4 GB in 12 partitions without the proxy, from the first record that arrives to the last; before
-  each round trip (`local_mb_per_s_0ms` and so on), and for `wan-line` once
+- `local_mb_per_s`: 4 GB (`wan-3`: 2 GB) in 12 partitions without the proxy, from the first record that arrives to the
+  last; before each round trip (`local_mb_per_s_0ms` and so on), and for `wan-line` once
 - `mb_per_s`: the same through the proxy; `proxy_mb_per_s` is what one TCP connection gets through it, both ends idle
   otherwise
 - `of_possible`: `mb_per_s` by the smaller of the other two
@@ -30,7 +31,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -49,19 +50,19 @@ TIMEOUT_S = 300
 
 
 class Wide(Linked, Protocol):
-    """Regions of which links reach west through `port`, where a proxy listens; or straight."""
+    """Regions of which links reach west through `ports`, where proxies listen, one for each node; or straight."""
 
-    port: int
+    ports: tuple[int, ...]
 
-    def reached(self, *, through_proxy: bool) -> str:
-        """Links that are made from now on reach west so; the address behind the proxy."""
+    def reached(self, *, through_proxy: bool) -> tuple[str, ...]:
+        """Links that are made from now on reach west so; the addresses behind the proxies."""
 
 
 class Proxy(NamedTuple):
-    """A running one, and where it listens."""
+    """A running process, and where it listens."""
 
     pid: int
-    port: int
+    ports: tuple[int, ...]
 
 
 class Distance(NamedTuple):
@@ -82,6 +83,11 @@ def wan(system: Wide, size: Size) -> Figures:
             delays = crossing.one_at_a_time(system, much)
         figures |= _named({f"record_{n}": delays[n] for n in ("p50_ms", "p99_ms")}, round_trip_ms)
     return figures
+
+
+def wan_3(system: Wide, size: Size) -> Figures:
+    """Of regions with three replicas, of which the page cache has to hold all."""
+    return wan(system, replace(size, wide_batches=size.large_batches))
 
 
 def wan_line(system: Wide, size: Size) -> Figures:
@@ -160,15 +166,18 @@ def _in_bulk(system: Wide, size: Size, distance: Distance, local_mb_per_s: float
 @contextmanager
 def _reached(system: Wide, distance: Distance) -> Iterator[Proxy]:
     """While it lasts, links reach west through a proxy."""
-    with _proxy(system.reached(through_proxy=True), distance, system.port) as proxy:
+    with _proxy(distance, system.reached(through_proxy=True), system.ports) as proxy:
         yield proxy
 
 
 @contextmanager
-def _proxy(target: str, distance: Distance, port: int = 0) -> Iterator[Proxy]:
-    command = [sys.executable, "-m", "tests.process.delay_proxy", "--to", target]
-    command += ["--delay-ms", str(distance.round_trip_ms / 2), "--port", str(port)]
-    command += ["--bytes-per-second", str(distance.bytes_per_second), "--shared"]
+def _proxy(
+    distance: Distance, targets: Sequence[str], ports: Sequence[int] = ()
+) -> Iterator[Proxy]:
+    """Without `ports`: wherever there is room."""
+    command = [sys.executable, "-m", "tests.process.delay_proxies", "--shared", "--to", *targets]
+    command += ["--delay-ms", str(distance.round_trip_ms / 2), "--port", *map(str, ports)]
+    command += ["--bytes-per-second", str(distance.bytes_per_second)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -176,7 +185,7 @@ def _proxy(target: str, distance: Distance, port: int = 0) -> Iterator[Proxy]:
         if distance.processor is not None:
             processors.confine(process.pid, distance.processor)
         try:
-            yield Proxy(process.pid, int(process.stdout.readline()))
+            yield Proxy(process.pid, tuple(map(int, process.stdout.readline().split())))
         finally:
             process.stdin.close()  # which ends it
 
@@ -186,8 +195,8 @@ def proxy_rate(distance: Distance) -> float:
     with socket.create_server(("127.0.0.1", 0)) as server:
         target = f"127.0.0.1:{server.getsockname()[1]}"
         with (
-            _proxy(target, distance) as proxy,
-            socket.create_connection(("127.0.0.1", proxy.port), TIMEOUT_S) as near,
+            _proxy(distance, (target,)) as proxy,
+            socket.create_connection(("127.0.0.1", *proxy.ports), TIMEOUT_S) as near,
         ):
             far, _ = server.accept()
             with far:

@@ -1,15 +1,13 @@
 """A wide area between two regions: a TCP proxy that delays, limits and cuts what passes through it, both ways or one.
 
-`python -m tests.process.delay_proxy --to HOST:PORT --delay-ms 40` prints the port it listens on, and runs until its
-standard input ends. A test runs `DelayProxy` in a thread of its own, and cuts it.
+A test runs `DelayProxy` in a thread of its own, and cuts it; `tests.process.delay_proxies` is a process.
 """
 
-import argparse
 import asyncio
 import socket
-import sys
 import threading
 from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -43,6 +41,11 @@ class Line:
         taken = size / self._bytes_per_second if self._bytes_per_second else 0
         self._free_at = max(now, self._free_at) + taken
         return self._free_at
+
+
+def shared_lines(bytes_per_second: int) -> dict[str, Line]:
+    """One for all connections in each direction, of any number of proxies that run in one thread."""
+    return {way: Line(bytes_per_second) for way in (THERE, BACK)}
 
 
 class Way:
@@ -168,7 +171,10 @@ class Way:
 
 
 def _unpaced(end: socket.socket) -> None:
-    """Whatever this machine's congestion control is: BBR sends by timers, which between two processes is work alone."""
+    """Whatever this machine's congestion control is: BBR sends by timers, which between two processes is work alone.
+
+    Before it is connected: once BBR has begun, Linux goes on with its timers, whatever comes after it.
+    """
     with suppress(AttributeError, OSError):  # another system, or a kernel without cubic
         end.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, CUBIC)
 
@@ -181,7 +187,6 @@ class Passage:
         self.ends = near, far
         for end in self.ends:
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            _unpaced(end)
         self._ways = Way(self, THERE, near, far), Way(self, BACK, far, near)
         for way in self._ways:
             way.read()
@@ -202,8 +207,8 @@ class Passage:
 class DelayProxy:
     """Listens on `port` of `listener` while it runs.
 
-    `delay_seconds` is one way. `bytes_per_second` is of each direction, of each connection or of all together
-    (`is_shared`); 0 is no limit.
+    `delay_seconds` is one way. `bytes_per_second` is of each direction of each connection; 0 is no limit. `shared`:
+    lines of both directions that all connections share, instead.
     """
 
     def __init__(
@@ -213,13 +218,13 @@ class DelayProxy:
         *,
         delay_ms: float = 0,
         bytes_per_second: int = 0,
-        is_shared: bool = False,
+        shared: Mapping[str, Line] | None = None,
         listener: str = "127.0.0.1",
     ) -> None:
         self._target, self._listener = (host, port), listener
         self.delay_seconds = delay_ms / 1000
         self._bytes_per_second = bytes_per_second
-        self._shared = {way: Line(bytes_per_second) for way in (THERE, BACK) if is_shared}
+        self._shared = shared or {}
         self.cut_ways: frozenset[str] = frozenset()
         self.port = 0
         self.passages: set[Passage] = set()
@@ -238,6 +243,7 @@ class DelayProxy:
         self._loop, self._serving = asyncio.get_running_loop(), asyncio.current_task()
         with socket.create_server((self._listener, self.port), backlog=1024) as server:
             server.setblocking(False)
+            _unpaced(server)  # and whatever it accepts
             self.port = server.getsockname()[1]
             self._is_ready.set()
             try:
@@ -256,6 +262,7 @@ class DelayProxy:
         near.setblocking(False)
         far = socket.socket()
         far.setblocking(False)
+        _unpaced(far)
         try:
             await self._loop.sock_connect(far, self._target)
         except OSError:
@@ -270,8 +277,12 @@ class DelayProxy:
         """Runs in a thread; returns when it listens."""
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        self._is_ready.wait()
+        self.wait_ready()
         return self
+
+    def wait_ready(self) -> None:
+        """Returns when it listens."""
+        self._is_ready.wait()
 
     def _run(self) -> None:
         with suppress(asyncio.CancelledError):
@@ -300,29 +311,3 @@ class DelayProxy:
     def _end(self) -> None:
         assert self._serving is not None
         self._serving.cancel()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--to", required=True, metavar="HOST:PORT")
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--delay-ms", type=float, default=0)
-    parser.add_argument("--bytes-per-second", type=int, default=0)
-    parser.add_argument("--shared", action="store_true", help="of all connections together")
-    options = parser.parse_args()
-    host, _, port = options.to.rpartition(":")
-    proxy = DelayProxy(
-        host,
-        int(port),
-        delay_ms=options.delay_ms,
-        bytes_per_second=options.bytes_per_second,
-        is_shared=options.shared,
-    )
-    proxy.port = options.port
-    proxy.start()
-    print(proxy.port, flush=True)
-    sys.stdin.read()
-
-
-if __name__ == "__main__":
-    main()

@@ -2,14 +2,17 @@
 
 import random
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.process.delay_proxy import BACK, CUBIC, THERE, DelayProxy, Line
+from tests.process.delay_proxy import BACK, CUBIC, THERE, DelayProxy, Line, shared_lines
 
 TIMEOUT_S = 30
 BYTES = 6 << 20
@@ -45,7 +48,7 @@ class Far:
 
 
 @contextmanager
-def proxy(**options: int) -> Iterator[DelayProxy]:
+def proxy(**options: Any) -> Iterator[DelayProxy]:
     far = Far()
     made = DelayProxy("127.0.0.1", far.port, **options).start()
     try:
@@ -74,12 +77,12 @@ def receive(connection: socket.socket, size: int) -> bytes:
         {},
         {"delay_ms": 20},
         {"bytes_per_second": 40 << 20},
-        {"bytes_per_second": 40 << 20, "is_shared": True},
+        {"shared": shared_lines(40 << 20)},
     ],
     ids=["at once", "delayed", "limited", "limited together"],
 )
 def test_what_is_sent_arrives_as_it_was_in_both_directions(
-    options: dict[str, int], rng: random.Random
+    options: dict[str, Any], rng: random.Random
 ) -> None:
     data = rng.randbytes(BYTES)
     with proxy(**options) as wide, connect(wide) as near:
@@ -108,11 +111,33 @@ def test_bytes_leave_a_line_one_after_the_other() -> None:
     assert [Line(0).left_at(50, now) for now in (0, 5)] == [0, 5]
 
 
-@pytest.mark.parametrize("is_shared", [False, True])
-def test_a_line_is_one_connections_or_all_connections(is_shared: bool) -> None:
-    wide = DelayProxy("127.0.0.1", 1, bytes_per_second=100, is_shared=is_shared)
-    assert (wide.line(THERE) is wide.line(THERE)) == is_shared
-    assert wide.line(THERE) is not wide.line(BACK)
+@pytest.mark.parametrize("shared", [None, shared_lines(100)], ids=["each", "all"])
+def test_a_line_is_one_connections_or_all_connections(shared: dict[str, Line] | None) -> None:
+    one, other = (DelayProxy("127.0.0.1", 1, bytes_per_second=100, shared=shared) for _ in range(2))
+    assert (one.line(THERE) is one.line(THERE)) == (shared is not None)
+    assert (one.line(THERE) is other.line(THERE)) == (shared is not None)
+    assert one.line(THERE) is not one.line(BACK)
+
+
+def test_a_process_has_a_proxy_for_each_address() -> None:
+    fars = Far(), Far()
+    command = [sys.executable, "-m", "tests.process.delay_proxies", "--delay-ms", "1", "--to"]
+    command += [f"127.0.0.1:{far.port}" for far in fars]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin and process.stdout
+        ports = [int(port) for port in process.stdout.readline().split()]
+        assert len(set(ports)) == len(fars)
+        for port, far in zip(ports, fars, strict=True):
+            with socket.create_connection(("127.0.0.1", port), TIMEOUT_S) as near:
+                near.sendall(b"said")
+                assert receive(near, 4) == b"said"
+            far.close()
+            with socket.create_connection(("127.0.0.1", port), TIMEOUT_S) as near:
+                assert near.recv(1) == b""  # it leads there, and to no other
+        process.stdin.close()
+    assert process.returncode == 0
 
 
 def test_an_end_is_heard_of_after_what_came_before_it() -> None:
