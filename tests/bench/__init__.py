@@ -14,7 +14,7 @@
 | `systems` | what a measured system must offer; `ours` is Causeway, `peer` is Apache Kafka and MirrorMaker 2 |
 | `clusters`, `knowing` | the same of a region of three nodes: `ours_cluster`, `peer/cluster` |
 | `ours_regions`, `peer/regions` | the same of two regions of three nodes each, and links between them |
-| `ours_wan`, `peer/wan` | the same of two regions of one node, linked through a proxy |
+| `ours_wan`, `peer/wan` | the same of two regions of one node, linked through a proxy; ours of three nodes, too |
 | `work`, `crossing`, `region` | the measures, one function each: of a one-node region, of a link, of three nodes |
 | `scale`, `mirrors` | figures that grow with the number of partitions: of a region, of two that are linked |
 | `wan` | a link through a proxy that delays |
