@@ -1,7 +1,8 @@
 """Files lose their names at once, and their space later, in another thread.
 
-The kernel needs a millisecond for each 20 MB of page cache that it gives up with a file. It does so when the last
-descriptor of a file without a name is closed.
+The kernel needs a millisecond for each 20 MB of page cache that it gives up with a file, and waits for the disk where
+the file system is mounted with `discard`, as long as for any other file. It does so when the last descriptor of a file
+without a name is closed.
 """
 
 import os
@@ -11,11 +12,12 @@ from contextlib import suppress
 from typing import Final
 
 HELD_MAX: Final = 512  # descriptors of one removal: connections and open logs need the others
+HELD_SMALL_MAX: Final = 256  # of those, until when files below WORTH_BYTES get one
 WORTH_BYTES: Final = 1 << 20
 
 
 def unlink(path: str, held: list[int]) -> None:
-    """Remove a file, or a directory with everything in it; absent is fine. `held` gets descriptors of what is large."""
+    """Remove a file, or a directory with all in it; absent is fine. `held` gets descriptors of what takes space."""
     if os.path.isdir(path) and not os.path.islink(path):
         _hold(_files_below(path), held)
         shutil.rmtree(path)
@@ -36,7 +38,9 @@ def _hold(paths: Iterable[str], held: list[int]) -> None:
         if len(held) == HELD_MAX:
             return
         with suppress(OSError):
-            if os.lstat(path).st_size >= WORTH_BYTES:
+            file = os.lstat(path)
+            is_small = file.st_size < WORTH_BYTES
+            if not is_small or (file.st_blocks and len(held) < HELD_SMALL_MAX):
                 held.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW))
 
 

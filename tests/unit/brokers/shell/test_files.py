@@ -9,7 +9,7 @@ import pytest
 
 from brokers.ports import DiskError, SyncError
 from brokers.shell.files import DiskFiles
-from brokers.shell.unlinking import HELD_MAX, WORTH_BYTES
+from brokers.shell.unlinking import HELD_MAX, HELD_SMALL_MAX, WORTH_BYTES
 
 
 def open_descriptors(directory: Path) -> int:
@@ -219,18 +219,32 @@ def test_a_range_of_a_renamed_file_knows_that_it_was_cut(tmp_path: Path) -> None
     assert cut.is_cut
 
 
-def test_a_removal_gives_back_the_space_of_large_files_in_another_thread(tmp_path: Path) -> None:
+def test_a_removal_gives_back_the_space_of_files_in_another_thread(tmp_path: Path) -> None:
+    """Of small ones, too: the disk may have to be told of each (`discard`), and others wait meanwhile."""
     files = DiskFiles(tmp_path)
     files.make_directory("topic-0")
     for name in ("0.log", "0.index", "1.log"):
-        files.append(f"topic-0/{name}", [bytes(10 if name == "0.index" else WORTH_BYTES)])
+        files.append(f"topic-0/{name}", [bytes(5_000 if name == "0.index" else WORTH_BYTES)])
+    (tmp_path / "topic-0" / "empty").touch()
     give_back = files.begin_removal(["topic-0"])
     assert list(files.list("")) == []
-    assert open_descriptors(tmp_path) == 2
+    assert open_descriptors(tmp_path) == 3
     thread = threading.Thread(target=give_back)
     thread.start()
     thread.join()
     assert open_descriptors(tmp_path) == 0
+
+
+def test_small_files_leave_descriptors_for_large_ones(tmp_path: Path) -> None:
+    files = DiskFiles(tmp_path)
+    names = [f"{number}.index" for number in range(HELD_SMALL_MAX + 2)]
+    for name in names:
+        files.append(name, [bytes(5_000)])
+    files.append("9.log", [bytes(WORTH_BYTES)])
+    give_back = files.begin_removal([*names, "9.log"])
+    assert open_descriptors(tmp_path) == HELD_SMALL_MAX + 1
+    give_back()
+    assert (list(files.list("")), open_descriptors(tmp_path)) == ([], 0)
 
 
 def test_a_removal_holds_few_descriptors_and_none_once_it_was_refused(tmp_path: Path) -> None:
