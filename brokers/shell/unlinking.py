@@ -1,8 +1,8 @@
 """Files lose their names at once, and their space later, in another thread.
 
-The kernel needs a millisecond for each 20 MB of page cache that it gives up with a file. Where the file system is mounted
-with `discard`, it also waits for the disk, for small files too. It does both when the last descriptor of a file without
-a name is closed.
+The kernel needs a millisecond for each 20 MB of page cache that it gives up with a file. Where the file system is
+mounted with `discard`, it also waits for the disk, for small files too. It does both when the last descriptor of a file
+without a name is closed.
 """
 
 import os
