@@ -230,3 +230,11 @@ def recomputed(data: bytes) -> bytes:
 
 def flipped(data: bytes, byte: int, bit: int = 0) -> bytes:
     return data[:byte] + bytes([data[byte] ^ (1 << bit)]) + data[byte + 1 :]
+
+
+def middle_batch(log: bytes) -> tuple[int, int]:
+    """Where the batch in the middle of a log begins and ends (KIP-98: its length stands after its base offset)."""
+    start = end = 0
+    while end <= len(log) // 2:
+        start, end = end, end + 12 + int.from_bytes(log[end + 8 : end + 12])
+    return start, end

@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.spark.generate import flipped
+from tests.spark.generate import flipped, middle_batch
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
 TIMEOUT_S = 60
@@ -143,7 +143,7 @@ def test_one_flipped_bit_in_a_live_mirror_is_found_where_it_is(regions: Regions)
     path = regions.segment("east", 1)
     whole = path.read_bytes()
     with path.open("r+b") as file:  # in place: the region has the file open
-        file.write(flipped(whole, len(whole) // 2)[: len(whole)])
+        file.write(flipped(whole, middle_batch(whole)[1] - 1))
     try:
         found = [regions.audit_when_even(), regions.audit_by_fetch("--master", "local[2]")]
     finally:

@@ -15,7 +15,7 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.spark.generate import flipped
+from tests.spark.generate import flipped, middle_batch
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
 PARTITIONS, RECORDS = 4, 3_000
@@ -118,14 +118,16 @@ def a_follower_is_fetched(region: Region, copy: list[str], live: Any) -> None:
         assert said["totals"]["source_bytes"] == live["totals"]["source_bytes"]
     path = sorted(Path(region.data[1], "orders-2").glob("*.log"))[0]
     whole = path.read_bytes()
-    with path.open("r+b") as file:  # in place: the node has the file open
-        file.write(flipped(whole, len(whole) // 2))
-    said = region.audit(copy, "--source-bootstrap", region.bootstrap, data=[])
-    with path.open("r+b") as file:
-        file.write(whole)
-    assert {(one["class"], one["replica"]) for one in said["findings"]} == {
-        ("replica_divergent", "source node 2")
-    }
+    start, end = middle_batch(whole)
+    # A record's bytes are read and differ; behind a length that can't be true nothing is.
+    for byte, kind in ((end - 1, "replica_divergent"), (start + 8, "unreadable")):
+        with path.open("r+b") as file:  # in place: the node has the file open
+            file.write(flipped(whole, byte))
+        said = region.audit(copy, "--source-bootstrap", region.bootstrap, data=[])
+        with path.open("r+b") as file:
+            file.write(whole)
+        found = {(one["class"], one["replica"]) for one in said["findings"]}
+        assert found == {(kind, "source node 2")}
 
 
 def test_kills_and_moves_of_leaders_leave_nothing_that_an_audit_objects_to(
@@ -147,7 +149,7 @@ def test_kills_and_moves_of_leaders_leave_nothing_that_an_audit_objects_to(
     assert {"P2", "P10", "P11"} <= judged
     path = sorted(Path(stopped[1], "orders-2").glob("*.log"))[0]
     whole = path.read_bytes()
-    path.write_bytes(flipped(whole, len(whole) // 2))
+    path.write_bytes(flipped(whole, middle_batch(whole)[1] - 1))
     broken = region.audit(stopped[::-1], "--replicas", "all")
     assert broken["verdict"] == "broken"
     assert {one["class"] for one in broken["findings"]} == {"replica_divergent"}
