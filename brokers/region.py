@@ -257,7 +257,8 @@ class OffsetsPlaced:
 
 @value
 class PartitionAdvanced:
-    """The high watermark, log start or log end of a partition moved (after `WatchRegion`)."""
+    """The high watermark of a partition that this node leads moved, or the log start of any, or its log was opened
+    (after `WatchRegion`)."""
 
     partition: TopicPartition
 

@@ -1,7 +1,8 @@
 """A region's node: the broker and the linker as one core, which the real process and the simulator run.
 
 The two talk inside this module: region events that the linker emits are stepped into the broker, region effects that
-the broker emits are stepped into the linker, in the order they were emitted.
+the broker emits are stepped into the linker, in the order they were emitted. That a log has grown is no haste: replies
+and fetches that wait for it go first.
 """
 
 from collections import deque
@@ -12,18 +13,34 @@ from brokers.effects import Effect
 from brokers.events import TimeReached
 from brokers.ids import Instant
 from brokers.node.broker import Broker, BrokerEvent
-from brokers.region import Ready, RegionEffect, RegionEvent, WatchRegion
+from brokers.region import (
+    PartitionAdvanced,
+    Placed,
+    Ready,
+    RegionEffect,
+    RegionEvent,
+    WatchRegion,
+)
 from brokers.timers import earliest
+from brokers.values import value
 from linker.events import LinkerEffect, LinkerEvent
 from linker.linker import Linker
 
-NodeEvent: TypeAlias = BrokerEvent | LinkerEvent
-NodeEffect: TypeAlias = "Effect | LinkerEffect | Ready"
+
+@value
+class LinkerDue:
+    """As an effect: the host feeds it back, after the events that come of the effects before it. As an event: the
+    linker takes what the broker has told it."""
+
+
+NodeEvent: TypeAlias = BrokerEvent | LinkerEvent | LinkerDue
+NodeEffect: TypeAlias = "Effect | LinkerEffect | Ready | LinkerDue"
 
 _FOR_BROKER: Final = frozenset(get_args(RegionEvent))
 _FROM_BROKER: Final = frozenset(get_args(RegionEffect))
 _FOR_LINKER: Final = frozenset(get_args(LinkerEvent))
 _FOR_LINKER_ALONE: Final = _FOR_LINKER - {TimeReached}
+_CAN_WAIT: Final = frozenset((PartitionAdvanced, Placed))
 
 
 class RegionNode:
@@ -32,6 +49,9 @@ class RegionNode:
     def __init__(self, broker: Broker, linker: Linker) -> None:
         self._broker = broker
         self._linker = linker
+        self._between: deque[Any] = (
+            deque()
+        )  # events for one of them, from the other or from the host
         self._logs_watched: bool | None = None  # None before the first event
 
     @property
@@ -40,8 +60,11 @@ class RegionNode:
 
     def step(self, event: NodeEvent, now: Instant) -> list[NodeEffect]:
         """Handles the event, and all events between the two that follow from it; returns the effects for the host."""
+        if type(event) is LinkerDue:
+            return self._run([], now)
         if type(event) in _FOR_LINKER or self._logs_watched is None:
-            return self._run(deque([event]), [], now)
+            self._between.append(event)
+            return self._run([], now)
         effects: list[Any] = self._broker.step(event, now)  # type: ignore[arg-type]  # seen above
         for effect in effects:
             if type(effect) in _FROM_BROKER:
@@ -53,15 +76,19 @@ class RegionNode:
         return self._broker.stop()
 
     def _pass_on(self, stepped: Sequence[Any], now: Instant) -> list[NodeEffect]:
-        """Steps the broker's effects for the linker into it; returns the other effects and those that follow."""
-        events: deque[Any] = deque()
+        """Steps the broker's effects for the linker into it, now or soon; returns the others and what follows."""
+        is_due = not self._between
         effects: list[NodeEffect] = []
         for effect in stepped:
-            (events if type(effect) in _FROM_BROKER else effects).append(effect)
-        return self._run(events, effects, now)
+            (self._between if type(effect) in _FROM_BROKER else effects).append(effect)
+        if all(type(each) in _CAN_WAIT for each in self._between):
+            return [*effects, LinkerDue()] if is_due else effects
+        return self._run(effects, now)
 
-    def _run(self, events: deque[Any], effects: list[NodeEffect], now: Instant) -> list[NodeEffect]:
+    def _run(self, effects: list[NodeEffect], now: Instant) -> list[NodeEffect]:
+        """Adds to `effects` what follows from all that is between the two."""
         self._watch(now)
+        events = self._between
         while events:
             event = events.popleft()
             kind = type(event)

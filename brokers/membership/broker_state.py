@@ -95,6 +95,11 @@ class BrokerState:
         return self._leave_until is not None
 
     @property
+    def is_catching_up(self) -> bool:
+        """Whether `progressed` may have an effect."""
+        return self.state is State.CATCHING_UP
+
+    @property
     def deadline(self) -> Instant | None:
         if self.state is State.GONE:
             return None
@@ -133,7 +138,7 @@ class BrokerState:
         self, next_offset: Offset, *, is_settled: bool, now: Instant
     ) -> list[LifeEffect]:
         """The image has reached `next_offset`; with `is_settled` every log that it asks for is open, or has failed."""
-        if self.state is not State.CATCHING_UP or next_offset <= self.broker_epoch:
+        if not self.is_catching_up or next_offset <= self.broker_epoch:
             return []
         if not is_settled:
             return []

@@ -147,7 +147,7 @@ class Broker:
         partition = event.partition
         replica = self._parts.partitions.get(partition)
         if replica is not None:
-            return replica.written(event.next_offset, now) + self._region_port.advanced(partition)
+            return replica.written(event.next_offset, now)
         if partition == METADATA_PARTITION:
             return self._on_metadata(event, now)
         return []  # deleted since

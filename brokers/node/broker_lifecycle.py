@@ -100,6 +100,8 @@ class BrokerLifecycle:
             return self._part() if self._raft.has_left else []
         if not self._config.is_broker:
             return self._without_broker()
+        if not self._life.is_catching_up:
+            return []  # nearly always: this is called after every read
         offset, is_settled = self._raft.image.next_offset, self._host.is_settled
         return self._run(self._life.progressed(offset, is_settled=is_settled, now=now), now)
 

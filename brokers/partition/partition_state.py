@@ -1,12 +1,11 @@
 """How a partition stands on this node, for layers above."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from brokers.ids import Instant, LeaderEpoch, Offset
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionState:
+class PartitionState(NamedTuple):
     """The offsets of one partition; `epochs` is its leader-epoch history, (leader epoch, start offset) ascending.
 
     `is_leader`: this node leads it; `is_serving`: and its log is open; `shortage`: why its disk takes no link's data.

@@ -121,7 +121,7 @@ class ReplicaManager:
         self._alter_partition.put(replica, proposal)
 
     def advanced(self, replica: Replica) -> list[Effect]:
-        return self._on_advanced(replica.partition)
+        return [] if replica.follows else self._on_advanced(replica.partition)
 
     # --- consumers ---
 

@@ -16,7 +16,7 @@ from brokers.shell.identity import IdentityError
 from brokers.shell.node import Core, NodeRefused
 from brokers.shell.process import run
 from brokers.shell.settings import load_config, overrides_of
-from federation.node import RegionNode
+from federation.node import LinkerDue, RegionNode
 from federation.shell.limits import (
     chunk_bytes_max,
     command_limits,
@@ -70,7 +70,8 @@ class LinkServices:
         self._rest_socket: socket.socket | None = None
         self._rest: RestServer | None = None  # once its region is known
         self._dialer = Dialer(self._streams, chunk_bytes_max(config))
-        self.perform = self._streams.perform | self._admin.perform | self._dialer.perform
+        own = {LinkerDue: feed}
+        self.perform = own | self._streams.perform | self._admin.perform | self._dialer.perform
 
     def bind(self) -> BrokerConfig:
         """Binds all listeners; returns the configuration with their real ports. Raises ConfigError."""

@@ -253,15 +253,15 @@ class PartitionReplicator:
     # --- the queue ---
 
     def _advance(self, now: Instant) -> Effects:
+        if not self._subscription or self._blocked:
+            return []
+        state = self._state()
+        if state is None:
+            return self._interrupt(f"{self.partition} went offline", now)
+        if self._wanted_epoch > state.leader_epoch:
+            return self._raise(self._wanted_epoch)
         effects: Effects = []
-        while self._subscription and not self._blocked:
-            state = self._state()
-            if state is None:
-                return effects + self._interrupt(f"{self.partition} went offline", now)
-            if self._wanted_epoch > state.leader_epoch:
-                return effects + self._raise(self._wanted_epoch)
-            if not self._queue:
-                return effects
+        while self._queue:
             head = self._queue[0]
             if isinstance(head, PendingHole):
                 return effects if self._placing else [*effects, self._record(head)]

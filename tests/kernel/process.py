@@ -8,6 +8,7 @@ from brokers.effects import ExpectCleaning
 from brokers.ids import Instant
 from brokers.storage.log_manager import LogManager
 from brokers.storage.storage import Storage
+from federation.node import LinkerDue
 
 
 class Core(Protocol):
@@ -37,10 +38,12 @@ class Process:
             events.extend(self._performed(self._core.step(events.popleft(), self._clock())))
 
     def _performed(self, effects: Iterable[Any]) -> Iterator[Any]:
+        again = [effect for effect in effects if isinstance(effect, LinkerDue)]
         yield from self.stored(effect for effect in effects if not self._is_done(effect))
+        yield from again
 
     def _is_done(self, effect: Any) -> bool:
-        return isinstance(effect, ExpectCleaning) or self._outward(effect)
+        return isinstance(effect, ExpectCleaning | LinkerDue) or self._outward(effect)
 
     def stored(self, effects: Iterable[Any]) -> Iterator[Any]:
         """What comes of effects of the storage's."""

@@ -6,6 +6,7 @@ A test runs `DelayProxy` in a thread of its own, and cuts it; `tests.process.del
 import asyncio
 import socket
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,12 +14,12 @@ from typing import Any, Final
 
 import uvloop
 
+from tests.process.precise_timer import TICK_SECONDS, PreciseTimer
 from tests.process.under_way import PIPE_BYTES, CopiedPiece, Piece, SplicedPieces
 
 BUFFERED_MAX: Final = 256 << 20  # bytes on their way in one direction of one connection
 LIMITED_PIECE_BYTES: Final = 64 << 10  # where a rate is limited, larger pieces would come in jolts
 LONG_PIECE_BYTES: Final = 64 << 10  # after it more comes at once
-TICK_SECONDS: Final = 0.001  # of uvloop's timers, which come up to a half of it early, or late
 THERE, BACK = "there", "back"  # from whoever connects to the target, and from the target
 CUBIC: Final = b"cubic"  # Linux' default congestion control
 RESET: Final = b"\1\0\0\0\0\0\0\0"  # SO_LINGER of nothing: a close is a reset
@@ -60,7 +61,7 @@ class Way:
         self._loop = asyncio.get_running_loop()
         self._under_way: deque[tuple[float, Piece]] = deque()
         self._size = 0
-        self._timer: asyncio.TimerHandle | None = None
+        self._is_armed = False
         self._gathering: asyncio.TimerHandle | None = None
         self._is_reading = self._is_writing = self._is_ended = False
 
@@ -81,6 +82,7 @@ class Way:
         return self._direction in self._proxy.cut_ways
 
     def _receive(self) -> None:
+        now = time.monotonic()
         try:
             piece = self._take()
         except (BlockingIOError, InterruptedError):
@@ -93,7 +95,7 @@ class Way:
         elif self._is_cut:
             piece.give_up()
         else:
-            self._delay(piece)
+            self._delay(piece, now)
 
     def _take(self) -> Piece:
         """What there is; nothing of it where the other end has finished."""
@@ -101,8 +103,8 @@ class Way:
             return CopiedPiece.of(self._source, self._line.piece_bytes)
         return self._proxy.pieces.of(self._source)
 
-    def _delay(self, piece: Piece) -> None:
-        left_at = self._line.left_at(piece.size, self._loop.time())
+    def _delay(self, piece: Piece, now: float) -> None:
+        left_at = self._line.left_at(piece.size, now)
         self._under_way.append((left_at + self._proxy.delay_seconds, piece))
         self._size += piece.size
         if self._size > BUFFERED_MAX:
@@ -117,11 +119,16 @@ class Way:
         self._gathering = self._loop.call_later(TICK_SECONDS, self.read)
 
     def _arm(self) -> None:
-        if self._timer is None and self._under_way and not self._is_writing:
-            self._timer = self._loop.call_at(self._under_way[0][0], self._deliver)
+        if self._under_way and not (self._is_armed or self._is_writing):
+            self._is_armed = True
+            self._proxy.timer.call_at(self._under_way[0][0], self._come_due)
+
+    def _come_due(self) -> None:
+        self._is_armed = False
+        if not self._is_writing:
+            self._deliver()
 
     def _deliver(self) -> None:
-        self._timer = None
         try:
             self._send_all_due()
         except (BlockingIOError, InterruptedError):
@@ -142,7 +149,7 @@ class Way:
             self._passage.close()
 
     def _send_all_due(self) -> None:
-        until = self._loop.time() + TICK_SECONDS / 2  # not to ask for one again and again
+        until = time.monotonic() + TICK_SECONDS / 2  # not to ask for one again and again
         while self._under_way and self._under_way[0][0] < until:
             piece = self._under_way[0][1]
             while piece.size and not self._is_cut:
@@ -163,9 +170,8 @@ class Way:
         self._is_ended = True
         if self._is_writing:
             self._loop.remove_writer(self._target)
-        for timer in (self._timer, self._gathering):
-            if timer is not None:
-                timer.cancel()
+        if self._gathering is not None:
+            self._gathering.cancel()
         while self._under_way:
             self._under_way.popleft()[1].give_up()
 
@@ -241,6 +247,7 @@ class DelayProxy:
 
     async def serve(self) -> None:
         self._loop, self._serving = asyncio.get_running_loop(), asyncio.current_task()
+        self.timer = PreciseTimer()
         with socket.create_server((self._listener, self.port), backlog=1024) as server:
             server.setblocking(False)
             _unpaced(server)  # and whatever it accepts

@@ -22,7 +22,7 @@ from brokers.ports import DiskError
 from brokers.region import Ready
 from brokers.storage.logs.writing import Write
 from brokers.storage.storage import Storage
-from federation.node import RegionNode
+from federation.node import LinkerDue, RegionNode
 from linker.events import AdminAnswered, CloseStream, Dial, Send
 from linker.linker import Linker
 from linker.node_limits import UNLIMITED
@@ -310,6 +310,8 @@ class Node:
                 self.stop()
             case ExpectCleaning():
                 pass
+            case LinkerDue():
+                self._events.append(effect)
             case Dial() | Send() | CloseStream():
                 self.streams.perform(effect)
             case AdminAnswered(ticket, answer):

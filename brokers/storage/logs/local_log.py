@@ -17,7 +17,9 @@ from brokers.storage.segments.file_names import SNAPSHOT, file_name
 from brokers.storage.segments.log_segment import LoadedIndexes, LogSegment
 from brokers.storage.segments.ranges import find_batches, read_batches
 
-_POSITIONS_REMEMBERED = 16  # of sequential readers, per log
+_POSITIONS_REMEMBERED = (
+    16  # per log: where sequential readers go on, such as all followers at its end
+)
 # Below, copying is cheaper than sendfile.
 _WORTH_A_REFERENCE_BYTES = 1 << 15
 _base_of = attrgetter("base_offset")
@@ -312,7 +314,7 @@ class LocalLog:
         return segment.refer(position, size), next_offset
 
     def _locate(self, offset: Offset) -> tuple[LogSegment, int]:
-        known = self._positions.pop(offset, None)
+        known = self._positions.get(offset)
         if known is None:
             segment = self.segment_of(offset)
             known = segment, self.position_of(segment, offset)
@@ -323,9 +325,10 @@ class LocalLog:
         return segment, position
 
     def _remember(self, offset: Offset, segment: LogSegment, position: int) -> None:
-        if len(self._positions) >= _POSITIONS_REMEMBERED:
-            del self._positions[next(iter(self._positions))]
-        self._positions[offset] = segment, position
+        known = self._positions
+        if len(known) >= _POSITIONS_REMEMBERED and offset not in known:
+            del known[next(iter(known))]
+        known[offset] = segment, position
 
     def segment_of(self, offset: Offset) -> LogSegment:
         """The segment that holds `offset`, or would."""

@@ -49,7 +49,7 @@ def silent_removals(world: Negotiating) -> None:
 
     def act() -> None:
         region = world.source.linker._region
-        region.view = View(region.view, lambda state: replace(state, markers_from=0))  # type: ignore[assignment]
+        region.view = View(region.view, lambda state: state._replace(markers_from=0))  # type: ignore[assignment]
 
     at_each_start(world.source, act)
 

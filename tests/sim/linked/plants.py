@@ -86,7 +86,7 @@ class Uncommitted(Node):
         node = super()._compose(rng)
         region = node._linker._region
         region.view = _View(
-            self.broker.view, lambda state: replace(state, high_watermark=state.log_end_offset)
+            self.broker.view, lambda state: state._replace(high_watermark=state.log_end_offset)
         )
         port, replicas = self.broker.parts.region_port, self.broker.parts.partitions
         read = port._read

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokers.effects import KeepProducers
+from brokers.effects import Effect, KeepProducers
 from brokers.events import SegmentSealed, Written
 from brokers.ids import METADATA_PARTITION, TopicPartition
 from brokers.log.snapshots import decode_snapshot
@@ -23,14 +23,35 @@ PARTITION = TopicPartition("orders", 0)
         ([WatchRegion(logs=True), WatchRegion(logs=False)], []),
     ],
 )
-def test_a_write_is_told_only_while_the_logs_are_watched(
+def test_a_write_that_is_committed_is_told_only_while_the_logs_are_watched(
     watched: list[WatchRegion], told: list[PartitionAdvanced]
 ) -> None:
     whole = Whole()
     whole.create("orders")
     for watch in watched:
         assert whole.broker.step(watch, NOW) == []
-    assert whole.broker.step(Written(PARTITION, 0), NOW) == told
+    append(whole)
+    assert whole.broker.step(Written(PARTITION, 0), NOW) == []
+    assert whole.broker.step(Written(PARTITION, 1), NOW) == told
+    assert whole.broker.step(Written(PARTITION, 1), NOW) == []
+
+
+def test_what_a_follower_holds_is_not_told() -> None:
+    whole = Whole()
+    whole.create("orders")
+    whole.broker.step(WatchRegion(logs=True), NOW)
+    append(whole)
+    replica = whole.broker.parts.partitions.all[PARTITION]
+    replica.follows, replica.leader_high_watermark = True, 1
+    assert whole.broker.step(Written(PARTITION, 1), NOW) == []
+    assert replica.high_watermark == 1
+
+
+def append(whole: Whole) -> list[Effect]:
+    """A record; it is not written yet."""
+    batch = build_batch([NewRecord(None, b"")], timestamp=NOW)
+    replica = whole.broker.parts.partitions.all[PARTITION]
+    return [*leader.append(replica, batch, 1, NOW).effects]
 
 
 def produce(whole: Whole) -> None:

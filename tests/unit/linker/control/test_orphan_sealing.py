@@ -139,7 +139,7 @@ def test_what_has_no_tail_and_what_is_of_the_source_has_nothing_to_seal() -> Non
 def test_a_closed_log_is_not_said_to_be_sealed() -> None:
     broker = Broker(log(9))
     broker.answer()
-    broker.state = replace(log(9), online=False)
+    broker.state = log(9)._replace(online=False)
     assert dict(broker.sealing.sealed) == {}
 
 
