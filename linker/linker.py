@@ -142,12 +142,12 @@ class Linker:
         """The same events at the same instants have the same effects."""
         match event:
             # The most frequent first.
+            case FrameArrived() | PartArrived() | StreamDialed() | StreamLost() | ChunkSent():
+                return self._on_stream(event, now)
             case PartitionAdvanced() | ImageChanged() | GroupOffsetsChanged():
                 return self._on_region(event, now)
             case Placed() | PlaceRefused() | HighWatermarkRead() | Proposed() | OffsetsPlaced():
                 return self._region.answered(event, now)
-            case FrameArrived() | PartArrived() | StreamDialed() | StreamLost() | ChunkSent():
-                return self._on_stream(event, now)
             case MirrorsDescribed() | GroupsDescribed() | ReadersFound() | OffsetFound():
                 return self._region.answered(event, now)
             case RetentionDue():  # what is held is not known before the metadata is

@@ -273,20 +273,26 @@ class Node:
         return not self.stopped.done()
 
     def _arm(self) -> None:
-        """Arms the timer for the core's deadline, unless it is armed for that already."""
-        due = self._core.deadline
-        if due == self._timer_due:
+        """Arms the timer for the core's deadline, unless it comes before that: then it is armed again when it comes.
+
+        Most deadlines are of requests that wait, and are answered long before.
+        """
+        due, armed = self._core.deadline, self._timer_due
+        if due is None or (armed is not None and armed <= due):
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._timer, self._timer_due = None, due
-        if due is not None:
-            delay = max(0, due - self._clock.now()) / 1000
-            self._timer = self._loop.call_later(delay, self._on_timer)
+        self._timer_due = due
+        delay = max(0, due - self._clock.now()) / 1000
+        self._timer = self._loop.call_later(delay, self._on_timer)
 
     def _on_timer(self) -> None:
         self._timer = self._timer_due = None
-        self.feed(TimeReached())
+        due = self._core.deadline
+        if due is not None and due <= self._clock.now():
+            self.feed(TimeReached())
+        else:
+            self._arm()
 
     async def stop(self) -> None:
         """Waits for all syncs, then closes the logs cleanly."""

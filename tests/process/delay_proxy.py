@@ -263,6 +263,7 @@ class DelayProxy:
                 for passage in [*self.passages]:
                     passage.close()
                 self.pieces.close()
+                self.timer.close()
 
     async def _join(self, near: socket.socket) -> None:
         assert self._loop is not None

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.process.delay_proxy import BACK, CUBIC, THERE, DelayProxy, Line, shared_lines
+from tests.process.precise_timer import LATE_MAX
 
 TIMEOUT_S = 30
 BYTES = 6 << 20
@@ -90,6 +92,15 @@ def test_what_is_sent_arrives_as_it_was_in_both_directions(
         sending.start()
         assert receive(near, BYTES) == data
         sending.join()
+
+
+def test_nothing_arrives_before_its_delay() -> None:
+    with proxy(delay_ms=10) as wide, connect(wide) as near:
+        for _ in range(20):
+            since = time.monotonic()
+            near.sendall(b"said")
+            assert receive(near, 4) == b"said"
+            assert time.monotonic() - since > 0.020 - 4 * LATE_MAX
 
 
 def test_what_passes_is_sent_with_linux_default_congestion_control() -> None:

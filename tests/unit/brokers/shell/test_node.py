@@ -100,6 +100,32 @@ def test_the_deadline_is_kept_by_one_timer() -> None:
     assert core.seen == ["go", TimeReached()]
 
 
+def test_a_deadline_that_is_put_off_or_given_up_does_not_step_the_core() -> None:
+    core = Recorder(lambda event: [])
+
+    async def act(node: Node) -> None:
+        loop = asyncio.get_running_loop()
+        core.deadline = Clock().now() + 5
+        node.feed("soon")
+        core.deadline = None
+        node.feed("never")
+        core.deadline = Clock().now() + 40
+        node.feed("later")
+        reached: asyncio.Future[float] = loop.create_future()
+
+        def answer(event: Any) -> list[Any]:
+            core.deadline = None
+            reached.set_result(loop.time())
+            return []
+
+        core._answer, since = answer, loop.time()
+        assert await asyncio.wait_for(reached, 20) - since > 0.02
+        await node.stop()
+
+    with_node(core, act)
+    assert core.seen == ["soon", "never", "later", TimeReached()]
+
+
 def test_a_node_serves_before_it_is_counted_on_and_ends_when_its_core_says_so() -> None:
     steps = {"open": [Serve()], "unfenced": [Ready()], "leave": [End()]}
     core = Recorder(lambda event: steps.get(event, []))

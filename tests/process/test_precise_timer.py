@@ -1,0 +1,68 @@
+"""The timer of the wide area: each callback once, in order, none long before its time."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+import uvloop
+
+from tests.process import precise_timer
+from tests.process.precise_timer import LATE_MAX, PreciseTimer
+
+DELAYS_S = (0.02, 0.005, 0.03, 0.0051, -1.0)
+
+
+@pytest.fixture(params=[precise_timer.HAS_TIMERFD, False], ids=["timerfd", "loop"])
+def run(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Awaitable[object]], object]:
+    monkeypatch.setattr(precise_timer, "HAS_TIMERFD", request.param)
+    return uvloop.run  # type: ignore[return-value]
+
+
+def test_each_comes_once_in_order_and_not_before(run: Callable[[Awaitable[object]], None]) -> None:
+    came: list[tuple[float, float]] = []
+
+    async def act() -> None:
+        timer, all_came = PreciseTimer(), asyncio.Event()
+
+        def note(due: float) -> None:
+            came.append((due, time.monotonic()))
+            if len(came) == len(DELAYS_S):
+                all_came.set()
+
+        now = time.monotonic()
+        for delay in DELAYS_S:
+            timer.call_at(now + delay, lambda due=now + delay: note(due))  # type: ignore[misc]
+        await asyncio.wait_for(all_came.wait(), 20)
+        await asyncio.sleep(0.005)
+        timer.close()
+
+    run(act())
+    dues = [due for due, _ in came]
+    assert dues == sorted(dues) and len(dues) == len(DELAYS_S)
+    # Set earlier by how late it was, and with what is due within half a tick.
+    early = 2 * LATE_MAX if precise_timer.HAS_TIMERFD else precise_timer.TICK_SECONDS
+    assert all(at > due - early for due, at in came)
+
+
+def test_a_callback_may_ask_for_the_next_one(run: Callable[[Awaitable[object]], None]) -> None:
+    left = [3]
+
+    async def act() -> None:
+        timer, done = PreciseTimer(), asyncio.Event()
+
+        def again() -> None:
+            left[0] -= 1
+            if left[0]:
+                timer.call_at(time.monotonic() + 0.002, again)
+            else:
+                done.set()
+
+        timer.call_at(time.monotonic() + 0.002, again)
+        await asyncio.wait_for(done.wait(), 20)
+        timer.close()
+
+    run(act())
+    assert left == [0]
