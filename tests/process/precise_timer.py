@@ -62,13 +62,13 @@ class PreciseTimer:
     of the loop cost less than many.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_timerfd: bool = HAS_TIMERFD) -> None:
         self._loop = asyncio.get_running_loop()
         self._waiting: list[tuple[float, int, Callback]] = []
         self._order = count()
         self._late = 0.0
         self._is_set_for = float("inf")
-        self._descriptor = TimerDescriptor() if HAS_TIMERFD else None
+        self._descriptor = TimerDescriptor() if has_timerfd else None
         if self._descriptor is not None:
             self._loop.add_reader(self._descriptor.number, self._expire)
 

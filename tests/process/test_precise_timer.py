@@ -2,30 +2,26 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
 
 import pytest
 import uvloop
 
-from tests.process import precise_timer
-from tests.process.precise_timer import LATE_MAX, PreciseTimer
+from tests.process.precise_timer import HAS_TIMERFD, LATE_MAX, TICK_SECONDS, PreciseTimer
 
 DELAYS_S = (0.02, 0.005, 0.03, 0.0051, -1.0)
 
 
-@pytest.fixture(params=[precise_timer.HAS_TIMERFD, False], ids=["timerfd", "loop"])
-def run(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Awaitable[object]], object]:
-    monkeypatch.setattr(precise_timer, "HAS_TIMERFD", request.param)
-    return uvloop.run  # type: ignore[return-value]
+BOTH = pytest.mark.parametrize(
+    "has_timerfd", sorted({HAS_TIMERFD, False}), ids=lambda has: "timerfd" if has else "loop"
+)
 
 
-def test_each_comes_once_in_order_and_not_before(run: Callable[[Awaitable[object]], None]) -> None:
+@BOTH
+def test_each_comes_once_in_order_and_not_before(has_timerfd: bool) -> None:
     came: list[tuple[float, float]] = []
 
     async def act() -> None:
-        timer, all_came = PreciseTimer(), asyncio.Event()
+        timer, all_came = PreciseTimer(has_timerfd=has_timerfd), asyncio.Event()
 
         def note(due: float) -> None:
             came.append((due, time.monotonic()))
@@ -39,19 +35,20 @@ def test_each_comes_once_in_order_and_not_before(run: Callable[[Awaitable[object
         await asyncio.sleep(0.005)
         timer.close()
 
-    run(act())
+    uvloop.run(act())
     dues = [due for due, _ in came]
     assert dues == sorted(dues) and len(dues) == len(DELAYS_S)
     # Set earlier by how late it was, and with what is due within half a tick.
-    early = 2 * LATE_MAX if precise_timer.HAS_TIMERFD else precise_timer.TICK_SECONDS
+    early = 2 * LATE_MAX if has_timerfd else TICK_SECONDS
     assert all(at > due - early for due, at in came)
 
 
-def test_a_callback_may_ask_for_the_next_one(run: Callable[[Awaitable[object]], None]) -> None:
+@BOTH
+def test_a_callback_may_ask_for_the_next_one(has_timerfd: bool) -> None:
     left = [3]
 
     async def act() -> None:
-        timer, done = PreciseTimer(), asyncio.Event()
+        timer, done = PreciseTimer(has_timerfd=has_timerfd), asyncio.Event()
 
         def again() -> None:
             left[0] -= 1
@@ -64,5 +61,5 @@ def test_a_callback_may_ask_for_the_next_one(run: Callable[[Awaitable[object]], 
         await asyncio.wait_for(done.wait(), 20)
         timer.close()
 
-    run(act())
+    uvloop.run(act())
     assert left == [0]
