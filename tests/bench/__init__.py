@@ -17,7 +17,7 @@
 | `ours_wan`, `peer/wan` | the same of two regions of one node, linked through a proxy; ours of three nodes, too |
 | `work`, `crossing`, `region` | the measures, one function each: of a one-node region, of a link, of three nodes |
 | `scale`, `mirrors` | figures that grow with the number of partitions: of a region, of two that are linked |
-| `wan` | a link through a proxy that delays |
+| `wan`, `wan_proxy` | a link through a proxy that delays, and that proxy |
 | `processors` | processes that have one processor alone |
 | `writable`, `traffic` | which partitions take records; bytes between two groups of processes |
 | `gap` | a librdkafka producer that goes on while its leader is taken away |

@@ -22,33 +22,27 @@ else take memory that the host gives slowly, and the link alone less of it.
 - `processors_mb_per_s`: what the processors would allow if they were never idle, by `busy_s_per_gb`; `of_processors`:
   `mb_per_s` by it
 - `record_p50_ms`, `record_p99_ms`: one record at a time on a link that is idle otherwise, 50 a second, from before it
-  is sent to when a consumer of the mirror has it
+  is sent to when a consumer of the mirror has it; `proxy_round_trip_ms`: what one message takes through the proxy and
+  back
 """
 
 import os
-import socket
-import subprocess
-import sys
 import tempfile
-import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from tests.bench import crossing, memory, processors
+from tests.bench import crossing, memory, processors, wan_proxy
 from tests.bench.client import Figures
 from tests.bench.processes import Meter
 from tests.bench.systems import DESTINATION, SOURCE, Linked
+from tests.bench.wan_proxy import Distance, Proxy
 from tests.bench.work import Size
 
 LINE_BYTES_PER_SECOND = 500_000_000
-PROBE_BYTES = 512 << 20
-PIECE_BYTES = 1 << 20
-TIMEOUT_S = 300
 
 
 class Wide(Linked, Protocol):
@@ -60,31 +54,13 @@ class Wide(Linked, Protocol):
         """Links that are made from now on reach west so; the addresses behind the proxies."""
 
 
-class Proxy(NamedTuple):
-    """A running process, and where it listens."""
-
-    pid: int
-    ports: tuple[int, ...]
-
-
-class Distance(NamedTuple):
-    """What the proxy puts between the regions; 0 bytes a second: it limits nothing. `processor`: that it has alone."""
-
-    round_trip_ms: float
-    bytes_per_second: int = 0
-    processor: int | None = None
-
-
 def wan(system: Wide, size: Size) -> Figures:
     """At each round trip, without the proxy and through it in turn (`_beside_local`)."""
     much = replace(size, large_batches=size.wide_batches, linked_s=size.wide_s)
     figures: Figures = {}
     for round_trip_ms in size.round_trips_ms:
         figures |= _named(_beside_local(system, much, Distance(round_trip_ms)), round_trip_ms)
-        with _reached(system, Distance(round_trip_ms)):
-            os.sync()  # idle: the disk does not write what was copied before
-            delays = crossing.one_at_a_time(system, much)
-        figures |= _named({f"record_{n}": delays[n] for n in ("p50_ms", "p99_ms")}, round_trip_ms)
+        figures |= _named(_records(system, much, Distance(round_trip_ms)), round_trip_ms)
     return figures | _shares(figures, size)
 
 
@@ -104,14 +80,15 @@ def wan_line(system: Wide, size: Size) -> Figures:
 
 
 def wan_core(system: Wide, size: Size) -> Figures:
-    """In bulk alone: `of_processors` would say nothing, as one of them is the proxy's."""
-    much = replace(size, large_batches=size.wide_batches)
+    """Without `of_processors`, which would say nothing, as one of them is the proxy's."""
+    much = replace(size, large_batches=size.wide_batches, linked_s=size.wide_s)
     regions_on, proxy_on = processors.pair()
     pids = [pid for name in (SOURCE, DESTINATION) for pid in system.region(name).pids]
     figures: Figures = {}
     with processors.confined(pids, regions_on):
         for round_trip_ms in size.round_trips_ms:
-            found = _beside_local(system, much, Distance(round_trip_ms, processor=proxy_on))
+            distance = Distance(round_trip_ms, processor=proxy_on)
+            found = _beside_local(system, much, distance) | _records(system, much, distance)
             del found["processors_mb_per_s"], found["of_processors"]
             figures |= _named(found, round_trip_ms)
     return figures | _shares(figures, size)
@@ -153,7 +130,7 @@ def _beside_local(system: Wide, size: Size, distance: Distance) -> Figures:
 
 
 def _in_bulk(system: Wide, size: Size, distance: Distance) -> Figures:
-    proxy_mb_per_s = proxy_rate(distance)
+    proxy_mb_per_s = wan_proxy.rate(distance)
     with _reached(system, distance) as proxy:
         meter = Meter((proxy.pid,))
         moved = crossing.catch_up(system, size, _full())
@@ -173,64 +150,18 @@ def _in_bulk(system: Wide, size: Size, distance: Distance) -> Figures:
     }
 
 
+def _records(system: Wide, size: Size, distance: Distance) -> Figures:
+    """One at a time, on a link that is idle otherwise."""
+    proxy_ms = wan_proxy.round_trip_ms(distance)
+    with _reached(system, distance):
+        os.sync()  # the disk does not write what was copied before
+        delays = crossing.one_at_a_time(system, size)
+    found = {f"record_{name}": delays[name] for name in ("p50_ms", "p99_ms")}
+    return found | {"proxy_round_trip_ms": proxy_ms}
+
+
 @contextmanager
 def _reached(system: Wide, distance: Distance) -> Iterator[Proxy]:
     """While it lasts, links reach west through a proxy."""
-    with _proxy(distance, system.reached(through_proxy=True), system.ports) as proxy:
+    with wan_proxy.running(distance, system.reached(through_proxy=True), system.ports) as proxy:
         yield proxy
-
-
-@contextmanager
-def _proxy(
-    distance: Distance, targets: Sequence[str], ports: Sequence[int] = ()
-) -> Iterator[Proxy]:
-    """Without `ports`: wherever there is room."""
-    command = [sys.executable, "-m", "tests.process.delay_proxies", "--shared", "--to", *targets]
-    command += ["--delay-ms", str(distance.round_trip_ms / 2), "--port", *map(str, ports)]
-    command += ["--bytes-per-second", str(distance.bytes_per_second)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin and process.stdout
-        if distance.processor is not None:
-            processors.confine(process.pid, distance.processor)
-        try:
-            yield Proxy(process.pid, tuple(map(int, process.stdout.readline().split())))
-        finally:
-            process.stdin.close()  # which ends it
-
-
-def proxy_rate(distance: Distance) -> float:
-    """MB/s of one connection through a proxy of its own, from the first byte that arrives."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        target = f"127.0.0.1:{server.getsockname()[1]}"
-        with (
-            _proxy(distance, (target,)) as proxy,
-            socket.create_connection(("127.0.0.1", *proxy.ports), TIMEOUT_S) as near,
-        ):
-            far, _ = server.accept()
-            with far:
-                thread = threading.Thread(target=_send, args=(near,))
-                thread.start()
-                rate = _receive(far)
-                thread.join()
-    return rate
-
-
-def _send(near: socket.socket) -> None:
-    piece = bytes(PIECE_BYTES)
-    for _ in range(PROBE_BYTES // PIECE_BYTES):
-        near.sendall(piece)
-
-
-def _receive(far: socket.socket) -> float:
-    far.settimeout(TIMEOUT_S)
-    buffer = bytearray(PIECE_BYTES)
-    received = far.recv_into(buffer)
-    began, rest = time.perf_counter(), PROBE_BYTES - received
-    while rest:
-        received = far.recv_into(buffer)
-        if not received:
-            raise ConnectionError("the proxy closed the connection")
-        rest -= received
-    return PROBE_BYTES / 1e6 / (time.perf_counter() - began)
