@@ -25,17 +25,20 @@ SEEDS = (3, 17, 25)
 # into sync between the decision that all had sealed their tails and its record was cut unsealed. The last two were
 # faults of the check: a cleaned segment was put in place before a cut, and a log lacked what was not synced.
 FOUND = (
-    ("reverse-and-pause", 17, Crash(100, Victim.ACTOR, Manner.POWER)),
-    ("reverse-taken-back", 17, Crash(49, Victim.ACTOR, Manner.POWER)),
-    ("hole-accepted", 17, Crash(59, Victim.ACTOR, Manner.MIDWAY)),
-    ("reverse-and-return", 3, Crash(350, Victim.ACTOR, Manner.STILL)),
+    ("reverse-and-pause", 17, Crash(101, Victim.ACTOR, Manner.POWER)),
+    ("reverse-taken-back", 17, Crash(50, Victim.ACTOR, Manner.POWER)),
+    ("hole-accepted", 17, Crash(60, Victim.ACTOR, Manner.MIDWAY)),
+    ("reverse-and-return", 3, Crash(324, Victim.ACTOR, Manner.STILL)),
     ("cut-back", 17, Crash(33, Victim.ACTOR, Manner.KILL)),
+    ("restore-given-up", 3, Crash(296, Victim.ACTOR, Manner.KILL)),
     ("restore-given-up", 3, Crash(333, Victim.ACTOR, Manner.KILL)),
-    ("reverse-cancelled", 17, Crash(76, Victim.ACTOR, Manner.POWER)),
+    ("reverse-cancelled", 17, Crash(78, Victim.ACTOR, Manner.POWER)),
     ("restore", 3, Crash(199, Victim.ACTOR, Manner.POWER)),
+    ("restore", 3, Crash(219, Victim.ACTOR, Manner.POWER)),
+    ("restore", 3, Crash(129, Victim.ACTOR, Manner.KILL)),
     ("restore", 3, Crash(138, Victim.ACTOR, Manner.KILL)),
-    ("restore-compacted", 25, Crash(352, Victim.ACTOR, Manner.POWER)),
-    ("hold-released", 25, Crash(521, Victim.ACTOR, Manner.MIDWAY)),
+    ("restore-compacted", 25, Crash(356, Victim.ACTOR, Manner.POWER)),
+    ("hold-released", 25, Crash(529, Victim.ACTOR, Manner.MIDWAY)),
 )
 ROLES = [each for each in Victim if each is not Victim.ACTOR]
 

@@ -97,7 +97,7 @@ FORGET_THE_RECORD = Plant(
     "reverse-and-return",
     LinkedScenario.alone,
     # Before it gives the mirror of the first reversal its writers.
-    Crash(350, Victim.ACTOR, Manner.STILL),
+    Crash(324, Victim.ACTOR, Manner.STILL),
 )
 FORGET_THE_SECRET = Plant(ForgetsSecret, range(17, 18), "secret", LinkedScenario.alone)
 COPY_WHILE_PAUSED = Plant(CopiesWhilePaused, range(3, 4), "link-paused", LinkedScenario.alone)
