@@ -1,8 +1,8 @@
 """A region's node: the broker and the linker as one core, which the real process and the simulator run.
 
 The two talk inside this module: region events that the linker emits are stepped into the broker, region effects that
-the broker emits are stepped into the linker, in the order they were emitted. That a log has grown is no haste: replies
-and fetches that wait for it go first.
+the broker emits are stepped into the linker, in the order they were emitted. The linker may hear a little later that a
+log has grown: replies, and the reads of fetches that wait for the log, go first.
 """
 
 from collections import deque
@@ -49,9 +49,8 @@ class RegionNode:
     def __init__(self, broker: Broker, linker: Linker) -> None:
         self._broker = broker
         self._linker = linker
-        self._between: deque[Any] = (
-            deque()
-        )  # events for one of them, from the other or from the host
+        # Events for one of them, from the other or from the host.
+        self._between: deque[Any] = deque()
         self._logs_watched: bool | None = None  # None before the first event
 
     @property

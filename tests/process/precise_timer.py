@@ -50,8 +50,12 @@ class TimerDescriptor:
             self._libc.timerfd_settime(self.number, TFD_TIMER_ABSTIME, ctypes.byref(spec), None)
         )
 
-    def read(self) -> None:
-        os.read(self.number, 8)
+    def read(self) -> bool:
+        """False where it was set anew after it had come."""
+        try:
+            return bool(os.read(self.number, 8))
+        except BlockingIOError:
+            return False
 
 
 class PreciseTimer:
@@ -90,7 +94,8 @@ class PreciseTimer:
             self._descriptor.set(first - self._late)
 
     def _expire(self) -> None:
-        self._descriptor.read()
+        if not self._descriptor.read():
+            return
         until, set_for = time.monotonic() + LATE_MAX, self._is_set_for - self._late
         self._is_set_for = float("inf")
         if self._waiting and self._waiting[0][0] < until:

@@ -17,9 +17,8 @@ from brokers.storage.segments.file_names import SNAPSHOT, file_name
 from brokers.storage.segments.log_segment import LoadedIndexes, LogSegment
 from brokers.storage.segments.ranges import find_batches, read_batches
 
-_POSITIONS_REMEMBERED = (
-    16  # per log: where sequential readers go on, such as all followers at its end
-)
+# Per log: where sequential readers go on, such as all followers at its end.
+_POSITIONS_REMEMBERED = 16
 # Below, copying is cheaper than sendfile.
 _WORTH_A_REFERENCE_BYTES = 1 << 15
 _base_of = attrgetter("base_offset")
