@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,9 @@ from tests.process.releases import CREATE_TOPICS_NEXT, ROOT, environment, next_r
 NODES, PARTITIONS, TOPIC = 3, 3, "orders"
 CLUSTER_ID = "AQIDBAUGBwgJCgsMDQ4PEA"
 TIMEOUT_S = 60
+# Longer than a node keeps a request for which it finds no controller. A client waits as long for the node that it takes
+# for the controller, while that node is away.
+ADMIN_TIMEOUT_S = 40
 TOPIC_RESOURCE, SET = 2, 0
 # What an administrator may meet while nodes go and come: none of these says that a request was not understood.
 PASSING = frozenset(
@@ -219,34 +223,36 @@ class Administrator:
         self._stop.set()
         self._thread.join(TIMEOUT_S)
 
-    def wait_for_more(self, count: int) -> None:
-        wanted, deadline = self.rounds + count, time.monotonic() + TIMEOUT_S
+    def wait_for_more(self, more: int) -> None:
+        wanted, deadline = self.rounds + more, time.monotonic() + 3 * ADMIN_TIMEOUT_S
         while self.rounds < wanted:
             assert time.monotonic() < deadline, f"{self.rounds} rounds, then {self.errors[-5:]}"
             assert not self._stop.wait(0.01)
 
     def _run(self) -> None:
-        number = 0
-        while not self._stop.is_set():
-            number += 1
+        wait_s = ADMIN_TIMEOUT_S
+        timeouts = {"operation_timeout": 10, "request_timeout": wait_s}
+        for number in count(1):
+            if self._stop.is_set():
+                return
             name = f"admin-{number}"
             change = ConfigEntry(
                 "retention.ms", "9999", incremental_operation=AlterConfigOpType.SET
             )
             resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=[change])
             done = (
+                self._try(self._admin.create_topics([NewTopic(name, 2, NODES)], **timeouts)),
                 self._try(
-                    self._admin.create_topics([NewTopic(name, 2, NODES)], operation_timeout=10)
+                    self._admin.incremental_alter_configs([resource], request_timeout=wait_s)
                 ),
-                self._try(self._admin.incremental_alter_configs([resource])),
-                self._try(self._admin.delete_topics([name], operation_timeout=10)),
+                self._try(self._admin.delete_topics([name], **timeouts)),
             )
             self.rounds += all(done)
 
     def _try(self, futures: dict[Any, Any]) -> bool:
         try:
             for future in futures.values():
-                future.result(20)
+                future.result()  # the client ends it at its time
         except KafkaException as failure:
             self.errors.append(failure.args[0])
             return False
@@ -286,7 +292,15 @@ def test_nodes_of_two_releases_make_one_region(region: MixedRegion, tmp_path: Pa
         "forwarded both ways"
     )
     assert {error.name() for error in admin.errors if error.code() not in PASSING} == set()
+    assert [error for error in admin.errors if has_no_response(error)] == [], (
+        "sent, and not answered"
+    )
     check_same(region, ledger)
+
+
+def has_no_response(error: KafkaError) -> bool:
+    """Whether a node that had the request did not answer in time; the client's waiting for a node is another text."""
+    return error.code() == KafkaError._TIMED_OUT and "waiting for response" in error.str()
 
 
 def every_node_is_asked(region: MixedRegion, name: str) -> set[tuple[bool, bool]]:
