@@ -109,9 +109,9 @@ def _arrived(watch: topics.Watch, records: int, making: Future[None]) -> int:
 
 
 def one_at_a_time(system: Linked, size: Size) -> Figures:
-    """50 records a second over a link that has just begun to work."""
+    """50 records a second over a link that has just begun to work; each is on all replicas of either region."""
     source, destination = system.region(SOURCE), system.region(DESTINATION)
-    topic = client.fresh_topic(source.bootstrap, 1)
+    topic = client.fresh_topic(source.bootstrap, 1, source.replicas)
     system.link(topic)
     wanted = ("--destination", destination.bootstrap, "--seconds", size.linked_s)
     said = client.run("latency", "linked", source.bootstrap, topic, *wanted)
