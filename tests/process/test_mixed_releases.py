@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +55,8 @@ from tests.process.releases import CREATE_TOPICS_NEXT, ROOT, environment, next_r
 NODES, PARTITIONS, TOPIC = 3, 3, "orders"
 CLUSTER_ID = "AQIDBAUGBwgJCgsMDQ4PEA"
 TIMEOUT_S = 60
-# Longer than a node keeps a request for which it finds no controller. A client waits as long for the node that it takes
-# for the controller, while that node is away.
-ADMIN_TIMEOUT_S = 40
+# Of one request, in which a client may wait for the node that it takes for the controller, while that node is away.
+REQUEST_TIMEOUT_S = 20
 TOPIC_RESOURCE, SET = 2, 0
 # What an administrator may meet while nodes go and come: none of these says that a request was not understood.
 PASSING = frozenset(
@@ -223,29 +221,30 @@ class Administrator:
         self._stop.set()
         self._thread.join(TIMEOUT_S)
 
-    def wait_for_more(self, more: int) -> None:
-        wanted, deadline = self.rounds + more, time.monotonic() + 3 * ADMIN_TIMEOUT_S
+    def wait_for_more(self, count: int) -> None:
+        wanted, deadline = self.rounds + count, time.monotonic() + TIMEOUT_S
         while self.rounds < wanted:
             assert time.monotonic() < deadline, f"{self.rounds} rounds, then {self.errors[-5:]}"
             assert not self._stop.wait(0.01)
 
     def _run(self) -> None:
-        wait_s = ADMIN_TIMEOUT_S
-        timeouts = {"operation_timeout": 10, "request_timeout": wait_s}
-        for number in count(1):
-            if self._stop.is_set():
-                return
+        waits = {"request_timeout": REQUEST_TIMEOUT_S}
+        number = 0
+        while not self._stop.is_set():
+            number += 1
             name = f"admin-{number}"
             change = ConfigEntry(
                 "retention.ms", "9999", incremental_operation=AlterConfigOpType.SET
             )
             resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=[change])
             done = (
-                self._try(self._admin.create_topics([NewTopic(name, 2, NODES)], **timeouts)),
                 self._try(
-                    self._admin.incremental_alter_configs([resource], request_timeout=wait_s)
+                    self._admin.create_topics(
+                        [NewTopic(name, 2, NODES)], operation_timeout=10, **waits
+                    )
                 ),
-                self._try(self._admin.delete_topics([name], **timeouts)),
+                self._try(self._admin.incremental_alter_configs([resource], **waits)),
+                self._try(self._admin.delete_topics([name], operation_timeout=10, **waits)),
             )
             self.rounds += all(done)
 
