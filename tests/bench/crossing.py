@@ -3,6 +3,7 @@
 CPU seconds and memory are both regions' and, where there is one, the process's between them.
 """
 
+import os
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -38,6 +39,8 @@ def catch_up(
         )
         if page_cache is None:
             memory.touch()  # the source's log took what was touched before
+        else:
+            os.sync()  # else the kernel writes that log out during some of the trials, and appends wait for it
         crossed = _cross(system, topic, records)
     system.unlink(topic)
     size_mb = client.read_back(destination.bootstrap, topic, PARTITIONS, records)
