@@ -40,7 +40,7 @@ def catch_up(
         if page_cache is None:
             memory.touch()  # the source's log took what was touched before
         else:
-            os.sync()  # else the kernel writes that log out during some of the trials, and appends wait for it
+            os.sync()  # else the kernel writes that log out during some trials, and the regions wait for the disk
         crossed = _cross(system, topic, records)
     system.unlink(topic)
     size_mb = client.read_back(destination.bootstrap, topic, PARTITIONS, records)
