@@ -249,7 +249,12 @@ def severed(tmp_path: Path) -> Iterator[tuple[Rest, Rest]]:
     east = Rest(tmp_path / "east", metrics_listener="127.0.0.1:0")
     create_topic(west.node.address, TOPIC, PARTITIONS)
     produce(west, 10)
-    configs = {"bootstrap.servers": west.node.address, "mirror.start.offset.spec": "latest"}
+    configs = {
+        "bootstrap.servers": west.node.address,
+        "mirror.start.offset.spec": "latest",
+        # The link is not UNAVAILABLE yet, however long the answers take to be compared.
+        "availability.check.consecutive.failure.threshold": "1000",
+    }
     body = {"configs": [{"name": name, "value": value} for name, value in configs.items()]}
     east.post("/links", body, 201, link_name=LINK)
     east.post(MIRRORS, {"source_topic_name": TOPIC}, 201)
