@@ -1,6 +1,5 @@
 """Causeway as a region of three nodes, driven by its own command."""
 
-import json
 import subprocess
 import time
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from typing import Any
 from tests.bench import processes
 from tests.bench.clusters import NODES, Member
 from tests.bench.knowing import all_know_all
-from tests.bench.ours import causeway
+from tests.bench.ours import SETTINGS, causeway, configure, local_up, settings_file
 from tests.bench.systems import SOURCE
 
 
@@ -41,8 +40,8 @@ class OurCluster:
 
     def configure(self, node: int, settings: Mapping[str, str]) -> None:
         """What a node has besides the settings that `causeway local` gave it, from its next start on."""
-        more = "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
-        self._file(node).write_text(self._settings[node] + more)
+        settings_file(self._nodes[node]).write_text(self._settings[node])
+        configure(self._nodes[node], settings)
 
     def members(self) -> tuple[Member, ...]:
         return tuple(
@@ -68,17 +67,17 @@ class OurCluster:
         self.stop()
 
     def _lay_out(self) -> None:
-        at = ("--dir", str(self._directory))
-        said = causeway(
-            "local", "up", *at, "--region", self._region, "--nodes", str(NODES), "--json"
-        )
-        (region,) = json.loads(said)["regions"]
+        (region,) = local_up(self._directory, "--region", self._region, "--nodes", str(NODES))
         self._nodes = {node["id"]: node for node in region["nodes"]}
         self._commands = {
             number: processes.same_again(node["pid"]) for number, node in self._nodes.items()
         }
-        self._settings = {node: self._file(node).read_text() for node in self._nodes}
-        causeway("local", "down", *at)
+        for node in self._nodes.values():
+            configure(node, SETTINGS)
+        self._settings = {
+            number: settings_file(node).read_text() for number, node in self._nodes.items()
+        }
+        causeway("local", "down", "--dir", str(self._directory))
 
     def _launch(self, node: int) -> None:
         command, directory, environment = self._commands[node]
@@ -91,9 +90,6 @@ class OurCluster:
         processes.first_answer(
             self._nodes[node]["kafka"], lambda: process.poll() is None, self._log(node)
         )
-
-    def _file(self, node: int) -> Path:
-        return Path(self._nodes[node]["data"]).with_suffix(".toml")
 
     def _log(self, node: int) -> Path:
         return Path(self._nodes[node]["log"])

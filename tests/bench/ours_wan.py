@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from tests.bench.clusters import NODES
-from tests.bench.ours import mirror, unmirror
+from tests.bench.ours import SETTINGS, mirror, unmirror
 from tests.bench.ours_regions import OurRegions
 from tests.bench.processes import free_port
 from tests.bench.systems import DESTINATION, SOURCE, Region
 from tests.process.nodes import NodeProcess
 
 # 10 Gbit/s carry 250 MB in 200 ms, and a window begins with 32 MiB. By default it grows by 128 MiB.
-SETTINGS = {"link.window.growth.max.bytes": 256 << 20}
+WINDOWS = {"link.window.growth.max.bytes": 256 << 20}
 
 
 def link_listeners(listener: str, proxy_port: int | None) -> dict[str, str]:
@@ -33,7 +33,8 @@ class OurWan:
     def up(self) -> None:
         for name in (SOURCE, DESTINATION):
             (self._directory / name).mkdir(parents=True)
-            self._nodes[name] = NodeProcess(self._directory / name, SETTINGS | {"cluster.id": name})
+            settings = SETTINGS | WINDOWS | {"cluster.id": name}
+            self._nodes[name] = NodeProcess(self._directory / name, settings)
             self._nodes[name].start()
 
     def reached(self, *, through_proxy: bool) -> tuple[str, ...]:
