@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
-from tests.bench import client, memory, processes, topics
+from tests.bench import client, memory, processes, space, topics
 from tests.bench.client import LARGE, Figures
 from tests.bench.processes import Meter
 from tests.bench.systems import DESTINATION, SOURCE, Linked
@@ -31,7 +31,7 @@ def catch_up(
     the topic is filled and the link copies; where nothing is said, memory is touched in between.
     """
     source, destination = system.region(SOURCE), system.region(DESTINATION)
-    records = size.large_batches * LARGE
+    records, free = size.large_batches * LARGE, space.free()
     with page_cache or nullcontext():
         # What is written last is what the page cache keeps, so the source reads its log from there.
         topic = client.filled_topic(
@@ -46,6 +46,7 @@ def catch_up(
     size_mb = client.read_back(destination.bootstrap, topic, PARTITIONS, records)
     topics.delete(destination.bootstrap, topic)
     topics.delete(source.bootstrap, topic)
+    space.await_free(free)
     return crossed.figures(records, size_mb)
 
 
