@@ -4,7 +4,6 @@ Removing gigabytes of files takes seconds. Meanwhile a file system that is mount
 those of the next measure among them.
 """
 
-import os
 import shutil
 import sys
 import tempfile
@@ -29,5 +28,4 @@ def await_free(wanted: int, timeout_s: float = TIMEOUT_S) -> bool:
             print(f"{lacking:.0f} MB of the disk did not come back", file=sys.stderr)
             return False
         time.sleep(POLL_S)
-    os.sync()  # the file system gives the blocks back with its next commit
     return True
