@@ -57,6 +57,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def failed(tree: Path, tests: str) -> bool:
+    """Its folder is its own: with that of all runs pytest removes what earlier ones left, which can take minutes."""
     command = [
         sys.executable,
         "-m",
@@ -65,6 +66,7 @@ def failed(tree: Path, tests: str) -> bool:
         "-q",
         "-p",
         "no:cacheprovider",
+        f"--basetemp={tree / 'run'}",
         f"{UNIT}/{tests}",
     ]
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
