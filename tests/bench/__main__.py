@@ -52,8 +52,7 @@ TABLE_COLUMNS = 118  # of characters, where nothing says how wide the terminal i
 def main() -> int:
     options = _options()
     processes.end_in_order_on_sigterm()
-    size = work.QUICK if options.quick else work.FULL
-    size = replace(size, round_trips_ms=tuple(options.round_trips))
+    size = _size(options)
     runs: dict[str, dict[str, list[Figures]]] = {}
     failures: list[str] = []
     began_load = os.getloadavg()[0]
@@ -106,6 +105,13 @@ def _options() -> argparse.Namespace:
         default=work.ROUND_TRIPS_MS,
         help="of `wan-3`, `wan`, `wan-line` and `wan-core`: some of 0, 20, 80 and 200",
     )
+    parser.add_argument(
+        "--wide-gb",
+        type=int,
+        metavar="GB",
+        choices=range(1, 9),
+        help="what `wan`, `wan-line` and `wan-core` copy: 1 to 8; else 4, of which a slow machine's disk has a part",
+    )
     parser.add_argument("--out", type=Path, default=Path("build/bench"), metavar="DIR")
     parser.add_argument("--no-peer", action="store_true", help="ours alone")
     parser.add_argument(
@@ -115,6 +121,12 @@ def _options() -> argparse.Namespace:
     if options.repeat < 1:
         parser.error("--repeat: at least 1")
     return options
+
+
+def _size(options: argparse.Namespace) -> work.Size:
+    size = work.QUICK if options.quick else work.FULL
+    size = replace(size, round_trips_ms=tuple(options.round_trips))
+    return replace(size, wide_batches=1000 * options.wide_gb) if options.wide_gb else size
 
 
 def _stage(
