@@ -110,7 +110,7 @@ def _options() -> argparse.Namespace:
         type=int,
         metavar="GB",
         choices=range(1, 9),
-        help="what `wan`, `wan-line` and `wan-core` copy: 1 to 8; else 4, of which a slow machine's disk has a part",
+        help="what `wan`, `wan-line` and `wan-core` copy: 1 to 8; 4 unless said otherwise",
     )
     parser.add_argument("--out", type=Path, default=Path("build/bench"), metavar="DIR")
     parser.add_argument("--no-peer", action="store_true", help="ours alone")

@@ -1,7 +1,6 @@
 """Space of the disk that measured systems write to: a measure ends when what it deleted is gone.
 
-Removing gigabytes of files takes seconds. Meanwhile a file system that is mounted with `discard` lets syncs wait,
-those of the next measure among them.
+Removing gigabytes of files takes seconds, and shares the disk with what is measured meanwhile.
 """
 
 import shutil
