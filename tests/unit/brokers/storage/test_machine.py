@@ -115,8 +115,10 @@ class LogAgainstModel(RuleBasedStateMachine):
         start, end = self.log.log_start_offset, self.log.log_end_offset
         offset = start + int(part * (end - start))
         epochs = self.log.epochs.entries
-        # Batches with gaps between them are those of a compacted log. It is a new replica then.
-        begins_anew = offset < self.log.completeness.complete_from
+        # Batches with gaps between them are those of a compacted log. It is a new replica then, and so it is where
+        # nothing is left but deleted records.
+        is_below = self.log.segments[0].base_offset < offset == start
+        begins_anew = is_below or offset < self.log.completeness.complete_from
         self.driver.perform(self.log.truncate(offset))
         if offset == end:
             kept = end
