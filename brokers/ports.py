@@ -62,6 +62,24 @@ class Appending(Protocol):
         """When this returns nothing is being written, and nothing will be."""
 
 
+class Replacing(Protocol):
+    """A replacement of a file for any thread: the first to `run` it does it."""
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing is being written, and nothing will be."""
+
+    @property
+    def is_durable(self) -> bool:
+        """It was done. Unless it is, a crash leaves the old file or the new one."""
+
+    def run(self) -> None:
+        """`DiskError` where the disk refused."""
+
+    def give_up(self) -> None:
+        """When this returns it is over."""
+
+
 class FileReader(Protocol):
     """A file that was opened for one thread."""
 
@@ -140,8 +158,11 @@ class Files(Protocol):
     def replace(self, path: str, data: Buffer) -> None:
         """Write the whole file atomically: temporary name, sync, rename, sync of the directory."""
 
+    def begin_replace(self, path: str, data: Buffer) -> Replacing:
+        """The same, later. Until it is over nobody else changes the file or reads it."""
+
     def write(self, path: str, data: Buffer) -> None:
-        """The same for the next process. After a power cut there may be the old file, the new one or a torn one, until
+        """`replace` for the next process. After a power cut there may be the old file, the new one or a torn one, until
         `sync` of it.
         """
 

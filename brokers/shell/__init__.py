@@ -10,9 +10,9 @@ Connections: `server` (all of them), `connection` (one client), `request_buffer`
 `peers` (requests to other nodes).
 
 Disks: `disks` (the log directories), `stopped_metadata` (the metadata log of a node that does not run), `identity`
-(meta.properties and locks), `files` (system calls), `handles` (open files), `appending`, `preallocation`, `streams`
-(files that threads read or write), `unlinking`, `cleaners`, `cleaner_process`, `reading_ahead`, `syncing_behind` and
-`cleaner_jobs` (compaction), `refusals` (errors of system calls).
+(meta.properties and locks), `files` (system calls), `handles` (open files), `appending`, `replacing`, `preallocation`,
+`streams` (files that threads read or write), `unlinking`, `cleaners`, `cleaner_process`, `reading_ahead`,
+`syncing_behind` and `cleaner_jobs` (compaction), `refusals` (errors of system calls).
 
 Monitoring: `http`, `metrics` (the page), `health`, `meter` (times each request), `timed_request` (one of them),
 `slow_requests` (their log), `process_stats`.

@@ -2,8 +2,8 @@
 
 Called from the node's loop, except `sync`, `touch`, `reader` and `writer`, which a worker thread may call while the
 loop appends to the same file: they open the file themselves and share only a set of names and its lock, as the results
-of `begin_changes` and `begin_removal` do. That of `begin_append` writes to the file that the loop opened, which stays
-open until then.
+of `begin_changes`, `begin_removal` and `begin_replace` do. That of `begin_append` writes to the file that
+the loop opened, which stays open until then.
 """
 
 import os
@@ -23,6 +23,7 @@ from brokers.shell.appending import DiskAppending, append_all, write_all
 from brokers.shell.handles import DiskRange, Handle, read_at
 from brokers.shell.preallocation import preallocate
 from brokers.shell.refusals import refusal, refusals
+from brokers.shell.replacing import DiskReplacing
 from brokers.shell.streams import DiskReader, DiskWriter
 from brokers.shell.unlinking import close_all, unlink
 
@@ -140,17 +141,24 @@ class DiskFiles:
                 os.close(descriptor)
 
     def replace(self, path: str, data: Buffer) -> None:
+        self.begin_replace(path, data).run()
+
+    def begin_replace(self, path: str, data: Buffer) -> DiskReplacing:
+        self.close(path)
+        return DiskReplacing(partial(self._replace, path, data))
+
+    def _replace(self, path: str, data: Buffer) -> None:
         with refusals(path):
             self._put_in_place(path, data, durably=True)
             self._sync_names(os.path.dirname(path))
 
     def write(self, path: str, data: Buffer) -> None:
+        self.close(path)
         with refusals(path):
             self._put_in_place(path, data, durably=False)
             self._synced_names.discard(os.path.dirname(path))
 
     def _put_in_place(self, path: str, data: Buffer, *, durably: bool) -> None:
-        self.close(path)
         temporary = self._path(path) + _TEMPORARY_SUFFIX
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
         try:

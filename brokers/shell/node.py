@@ -2,7 +2,8 @@
 
 Reads and most writes are done in the loop, in the page cache. Big writes that the core does not wait for are done in a
 worker thread: the kernel needs more time to find pages for them than the core for all else. Syncs are done in worker
-threads, one at a time per partition, so that appends made meanwhile share the next one. One more thread writes the
+threads, one at a time per partition, so that appends made meanwhile share the next one, and so is the periodic
+checkpoint. One more thread writes the
 digests of sealed segments, slowly, and one gives back the space of what was deleted. Logs are compacted in processes of
 their own.
 """
@@ -141,6 +142,8 @@ class Node:
             self._cleaners.begin()
         if self._storage.discarded:
             self._remove_later()
+        if self._storage.checkpoints:
+            self._checkpoint()
         self._arm()
 
     def _take_up(self, event: Any) -> None:
@@ -240,6 +243,12 @@ class Node:
         done.result()
         return self._storage.end_digest(partition, writing)
 
+    def _checkpoint(self) -> None:
+        waiting = self._storage.checkpoints
+        while waiting:
+            future = self._loop.run_in_executor(self._threads, waiting.pop(0))
+            future.add_done_callback(lambda done: self._feed_result(done.result))
+
     def _remove_later(self) -> None:
         waiting = self._storage.discarded
         while waiting and not self._stopping:
@@ -302,6 +311,7 @@ class Node:
         now = self._clock.now()
         for effect in self._core.stop():
             self._do(effect, now)
+        self._checkpoint()
         self._stopping = True
         for writing in self._digesting.values():
             writing.give_up()

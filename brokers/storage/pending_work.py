@@ -1,8 +1,10 @@
 """What the host of the storage is to do later."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from brokers.effects import Append, CleanLog
+from brokers.events import Event
 from brokers.ids import TopicPartition
 from brokers.storage.directories.removals import DelayedRemoval
 from brokers.storage.logs.syncing import SyncTarget
@@ -10,7 +12,8 @@ from brokers.storage.logs.syncing import SyncTarget
 
 @dataclass(frozen=True, slots=True)
 class PendingWork:
-    """The partitions that wait for a sync, a write, a digest or a cleaning, and what is to be removed after a delay.
+    """The partitions that wait for a sync, a write, a digest or a cleaning, what is to be removed after a delay, and
+    the checkpoints that any thread is to write.
 
     The directories of a node share one.
     """
@@ -20,3 +23,4 @@ class PendingWork:
     undigested: dict[TopicPartition, None] = field(default_factory=dict)
     uncleaned: dict[TopicPartition, CleanLog] = field(default_factory=dict)
     discarded: list[DelayedRemoval] = field(default_factory=list)
+    checkpoints: list[Callable[[], list[Event]]] = field(default_factory=list)

@@ -33,12 +33,13 @@ from brokers.effects import (
     TrimLog,
     TruncateLog,
 )
-from brokers.events import DirectoryRefused, Event, LogFailed, LogOpened, Written
+from brokers.events import Event, LogFailed, LogOpened, Written
 from brokers.ids import MIGRATING_DIRECTORY, Instant, Offset, TopicPartition
 from brokers.ports import DiskError, Files, SyncError
 from brokers.storage.cleaning.cleanings import Cleanings
 from brokers.storage.directories.folders import aside_name, folder_name
 from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX, LogDirCheckpoints
+from brokers.storage.directories.periodic_checkpoint import PeriodicCheckpoint
 from brokers.storage.directories.removals import Removals
 from brokers.storage.directories.state_files import measured, perform_on_state
 from brokers.storage.directories.strays import strays_removed
@@ -61,7 +62,8 @@ from brokers.storage.segments.log_segment import LoadedIndexes
 class Storage:
     """`unsynced`, `unwritten`, `undigested`: the partitions that wait for a sync, a write, a digest.
 
-    `cleanings` has those that wait for a cleaning. `discarded`: what is to be removed after a delay.
+    `cleanings` has those that wait for a cleaning. `discarded`: what is to be removed after a delay. `checkpoints`:
+    what any thread is to run.
     """
 
     def __init__(
@@ -77,8 +79,8 @@ class Storage:
     ) -> None:
         """`pending` is shared by the directories of a node.
 
-        Unless it `writes_behind` every append is written at once. `file_delete_delay_ms` is the delay of logs whose
-        `OpenLog` names none.
+        Unless it `writes_behind` every append and checkpoint is written at once. `file_delete_delay_ms` is the delay of
+        logs whose `OpenLog` names none.
         """
         pending = pending or PendingWork()
         self.directory = directory
@@ -86,7 +88,10 @@ class Storage:
         self._interval = index_interval_bytes
         self._delay_ms = file_delete_delay_ms
         self._removals = Removals(files, directory, pending.discarded)
-        self.discarded = self._removals.waiting
+        self.discarded, self.checkpoints = self._removals.waiting, pending.checkpoints
+        self._checkpoint = PeriodicCheckpoint(
+            self.root, directory, self.checkpoints if writes_behind else None
+        )
         self._failed_syncs = FailedSyncs(files, self.root)
         self._loaded = LoadedIndexes()
         self._logs: dict[TopicPartition, LocalLog] = {}
@@ -362,14 +367,9 @@ class Storage:
         self._drop(partition)
 
     def _save_high_watermarks(self, effect: SaveHighWatermarks, now: Instant) -> list[Event]:
-        """The periodic checkpoint; it also saves the indexes. After a `DiskError` the next one tries again."""
-        try:
-            self.root.save_high_watermarks(effect.offsets)
-            self.root.save_recovery_points()
-        except DiskError as error:
-            return [DirectoryRefused(str(error), self.directory)]
-        events: list[Event] = []
-        for partition in effect.offsets:
+        """The periodic checkpoint; it also saves the indexes."""
+        events = self._checkpoint.save(effect.offsets)
+        for partition in [] if events else effect.offsets:
             events += self._on_log(partition, lambda log: log.active.save_indexes())
         return events
 

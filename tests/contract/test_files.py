@@ -35,6 +35,27 @@ def test_an_append_is_run_once_and_only_until_it_is_given_up(files: Files) -> No
         files.begin_append("missing/log", [b"x"]).run()
 
 
+def test_a_file_is_replaced_by_who_runs_that_and_only_until_it_is_given_up(files: Files) -> None:
+    files.replace("state", b"old")
+    replacing = files.begin_replace("state", b"new")
+    assert bytes(files.read("state", 0, 9)) == b"old"
+    assert not replacing.is_over and not replacing.is_durable
+    replacing.run()
+    replacing.give_up()
+    assert replacing.is_over and replacing.is_durable
+    files.replace("state", b"newer")
+    replacing.run()
+    given_up = files.begin_replace("state", b"never")
+    given_up.give_up()
+    given_up.run()
+    assert given_up.is_over and not given_up.is_durable
+    assert bytes(files.read("state", 0, 9)) == b"newer"
+    refused = files.begin_replace("missing/state", b"x")
+    with pytest.raises(DiskError):
+        refused.run()
+    assert refused.is_over and not refused.is_durable
+
+
 def test_a_reference_has_the_bytes_that_a_read_would_return(files: Files) -> None:
     files.append("log", [b"0123456789"])
     for position, size in ((0, 10), (3, 4), (8, 100), (10, 1), (12, 5)):

@@ -2,7 +2,7 @@
 
 world           virtual time, coroutines of clients, the trace and its hash
 scenario, storms what may go wrong in a run, drawn from its seed; and who makes it go wrong
-disks, files    a disk that forgets, fills up, refuses and kills in mid-step; `stored_file`: one file of it
+disks, files    a disk that forgets, fills up, refuses and kills in mid-step; `stored_file`: one file of it; `replacing`
 network         pipes that are slow, blocked, cut, half-open
 nodes           a process over a disk: the cores, hosted as the shells host them; its listeners, links and peers
 clients         bytes on a connection; producers, readers, members of groups, a foreign writer, an operator

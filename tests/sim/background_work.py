@@ -1,14 +1,15 @@
 """What a simulated node does with its files in the background: digests of sealed segments, removals of deleted ones,
-and compaction, where there is any.
+the periodic checkpoint, and compaction, where there is any.
 
-Some steps of a digest are done at once, the others late; a removal is done after its delay; each step of a cleaning at
-some time after the one before.
+Some steps of a digest are done at once, the others late; a removal is done after its delay; a checkpoint at once or
+late, in turn; each step of a cleaning at some time after the one before.
 
 The log may be trimmed, cut or closed between two steps, and the process may end.
 """
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import cycle
 from random import Random
 
 from brokers.events import Event
@@ -17,6 +18,8 @@ from brokers.storage.directories.removals import DelayedRemoval
 from brokers.storage.segments.digest_writing import DigestWriting
 from brokers.storage.storage import Storage
 from tests.kernel.cleaning import MakeCleaning, cleaning_steps
+
+CHECKPOINT_MS = (0, 3, 40, 0, 900, 7, 6_000)  # the last longer than until the next one
 
 
 class BackgroundWork:
@@ -39,6 +42,7 @@ class BackgroundWork:
         self._later = later
         self._feed = feed
         self._make_cleaning = make_cleaning
+        self._checkpoint_ms = cycle(CHECKPOINT_MS)
         self._under_way: dict[TopicPartition, None] = {}
         self._cleaning: dict[TopicPartition, Iterator[list[Event]]] = {}
 
@@ -47,6 +51,10 @@ class BackgroundWork:
         while self._storage.discarded:
             discarded = self._storage.discarded.pop()
             self._later(discarded.delay_ms, partial(self._remove, discarded))
+        while self._storage.checkpoints:
+            self._later(
+                next(self._checkpoint_ms), partial(self._run, self._storage.checkpoints.pop(0))
+            )
         for partition in [] if self._make_cleaning is None else list(self._storage.uncleaned):
             if partition not in self._cleaning:
                 assert self._make_cleaning is not None
@@ -65,7 +73,10 @@ class BackgroundWork:
                 self._later(delay, partial(self._end, partition, writing, steps))
 
     def _remove(self, discarded: DelayedRemoval) -> None:
-        for event in discarded.remove():
+        self._run(discarded.remove)
+
+    def _run(self, work: Callable[[], list[Event]]) -> None:
+        for event in work():
             self._feed(event)
 
     def _end(

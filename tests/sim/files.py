@@ -17,6 +17,7 @@ from functools import partial
 
 from brokers.ids import Buffer, Buffers
 from brokers.ports import DiskError, Rng, SyncError, Volume
+from tests.sim.replacing import SimReplacing
 from tests.sim.stored_file import SimRange, SimReader, StoredFile, drop, tear
 
 ROOM = 1 << 40
@@ -224,6 +225,9 @@ class SimFiles:
             raise DiskError(f"{path}: the disk is full; free some space")
         self._files[path] = self._unnamed[path] = StoredFile(bytearray(data), len(data))
         self._sync_names(path)
+
+    def begin_replace(self, path: str, data: Buffer) -> SimReplacing:
+        return SimReplacing(partial(self.replace, path, data))
 
     def write(self, path: str, data: Buffer) -> None:
         self._check_device(path)

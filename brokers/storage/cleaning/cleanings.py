@@ -164,7 +164,7 @@ class Cleanings:
             return []
         # What is below the recovery point is read for its headers only when the log is opened after a crash; and a gap
         # that a cleaning leaves there is no loss.
-        if self._root.recovery_points.saved.get(partition, 0) < end:
+        if self._root.recovery_points.surely_saved(partition) < end:
             self._root.save_recovery_point(partition, log.synced_offset)
         complete_from, markers_from = cleaning.plan.end, cleaned.markers_from
         self._root.save_cleaned(partition, complete_from, markers_from)

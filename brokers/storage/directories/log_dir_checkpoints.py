@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from brokers.effects import KeepBrokerEpoch, NoteGap
 from brokers.events import Event
 from brokers.ids import NO_BROKER_EPOCH, OFFSET_MAX, Instant, Offset, TopicPartition
-from brokers.ports import DiskError, Files
+from brokers.ports import DiskError, Files, Replacing
 from brokers.storage.directories.checkpoint_files import (
     CLEAN_SHUTDOWN,
     CLEANER_OFFSETS,
@@ -20,43 +20,12 @@ from brokers.storage.directories.checkpoint_files import (
     LOG_STARTS,
     MARKERS_FROM,
     RECOVERY_POINTS,
-    CheckpointError,
     format_clean_shutdown,
-    format_offsets,
     parse_clean_shutdown,
-    parse_offsets,
 )
+from brokers.storage.directories.offset_checkpoint import OffsetCheckpointFile
 
 DELETED_SUFFIX = "-delete"
-
-
-class OffsetCheckpointFile:
-    """One checkpoint: `offsets` now, `saved` on disk."""
-
-    def __init__(self, files: Files, name: str) -> None:
-        self._files = files
-        self._name = name
-        self.repair = ""
-        self.saved = self._load()
-        self.offsets = dict(self.saved)
-
-    def _load(self) -> dict[TopicPartition, Offset]:
-        if not self._files.exists(self._name):
-            return {}
-        try:
-            return parse_offsets(self._files.read(self._name, 0, self._files.size(self._name)))
-        except CheckpointError as error:
-            self.repair = f"{self._name}: unreadable, ignored: {error}"
-            return {}
-
-    def get(self, partition: TopicPartition) -> Offset:
-        return self.offsets.get(partition, 0)
-
-    def save(self) -> None:
-        """Write the file if it changed."""
-        if self.offsets != self.saved:
-            self._files.replace(self._name, format_offsets(self.offsets))
-            self.saved = dict(self.offsets)
 
 
 class LogDirCheckpoints:
@@ -83,7 +52,7 @@ class LogDirCheckpoints:
         self.markers_from = OffsetCheckpointFile(files, MARKERS_FROM)
         # The end of the last one that was appended, or that recovery found: above the recovery point.
         self._gaps: dict[TopicPartition, Offset] = {}
-        known = [each for each in self.recovery_points.saved if files.exists(str(each))]
+        known = [each for each in self.recovery_points.offsets if files.exists(str(each))]
         self._closed = set(known) if closed else set()
         self._in_doubt = set() if closed else set(known)  # not checked since a crash
 
@@ -108,9 +77,12 @@ class LogDirCheckpoints:
         self.broker_epoch = effect.broker_epoch
         return []
 
-    def save_high_watermarks(self, offsets: Mapping[TopicPartition, Offset]) -> None:
+    def begin_checkpoint(self, offsets: Mapping[TopicPartition, Offset]) -> list[Replacing]:
+        """High watermarks and recovery points, to be run in this order in any thread. Raises `DiskError`."""
         self.high_watermarks.offsets.update(offsets)
-        self.high_watermarks.save()
+        self._save_gaps()
+        begun = (self.high_watermarks.begin_save(), self.recovery_points.begin_save())
+        return [each for each in begun if each is not None]
 
     def save_log_start(self, partition: TopicPartition, offset: Offset) -> None:
         """Persist a log start offset; a `DiskError` leaves the old one."""
@@ -127,14 +99,17 @@ class LogDirCheckpoints:
         self.save_recovery_points()
 
     def save_recovery_points(self) -> None:
-        """What is below them is not read at an opening after a crash, so its gaps are saved first."""
+        self._save_gaps()
+        self.recovery_points.save()
+
+    def _save_gaps(self) -> None:
+        """What is below recovery points is not read at an opening after a crash, so its gaps are saved before them."""
         for partition, gap in self._gaps.items():
             known = min(gap, self.recovery_points.get(partition))
             self._raise(self.complete_from, partition, known)
             self._raise(self.markers_from, partition, known)
         self.complete_from.save()
         self.markers_from.save()
-        self.recovery_points.save()
 
     def note_gap(self, effect: NoteGap) -> None:
         """Batches are appended that lack records. Raises `DiskError`.
@@ -182,7 +157,7 @@ class LogDirCheckpoints:
     def lower_recovery_point(self, partition: TopicPartition, offset: Offset) -> None:
         """The log may not be synced above `offset`."""
         point = self.recovery_points
-        if max(point.get(partition), point.saved.get(partition, 0)) > offset:
+        if point.is_above(partition, offset):
             point.offsets[partition] = offset
             point.save()
 
@@ -206,12 +181,13 @@ class LogDirCheckpoints:
     def lower(self, partition: TopicPartition, offset: Offset) -> None:
         """Before a truncation to `offset`: persist that no checkpoint of the log is above it."""
         for each in (self.high_watermarks, self.recovery_points, self.cleaner_offsets):
-            if max(each.get(partition), each.saved.get(partition, 0)) > offset:
+            if each.is_above(partition, offset):
                 each.offsets[partition] = offset
                 each.save()
 
     def mark_closed(self) -> None:
         """Write the clean shutdown file, unless a log was not checked since a crash: the next start trusts all logs."""
+        self.high_watermarks.save()
         self.save_recovery_points()
         if self._in_doubt:
             return
@@ -236,5 +212,5 @@ class LogDirCheckpoints:
         """Before a partition's folder is created: no checkpoint on disk may have the partition."""
         self.forget(partition)
         for each in self._checkpoints:
-            if partition in each.saved:
+            if each.may_have(partition):
                 each.save()

@@ -8,14 +8,28 @@ from uuid import UUID
 
 import pytest
 
-from brokers.effects import Append, Changed, End, OpenLog, Roll, Serve, TrimLog
+from brokers.effects import (
+    Append,
+    Changed,
+    End,
+    OpenLog,
+    Roll,
+    SaveHighWatermarks,
+    Serve,
+    TrimLog,
+)
 from brokers.events import DirectoryRefused, LogOpened, SegmentSealed, TimeReached
+from brokers.ids import Buffer, TopicPartition
 from brokers.ports import DiskError
 from brokers.records.batch import parse_header
 from brokers.region import Ready
 from brokers.shell.clock import Clock
 from brokers.shell.node import Node, NodeRefused
-from brokers.storage.directories.checkpoint_files import CLEAN_SHUTDOWN
+from brokers.storage.directories.checkpoint_files import (
+    CLEAN_SHUTDOWN,
+    HIGH_WATERMARKS,
+    parse_offsets,
+)
 from brokers.storage.segments.segment_digest import decode
 from brokers.storage.storage import Storage
 from tests.sim.files import SimFiles
@@ -290,6 +304,46 @@ def test_what_was_deleted_gives_back_its_space_beside_the_loop_and_a_refusal_is_
     core = Recorder(answer)
     asyncio.run(run())
     assert files.by not in (0, threading.get_ident())
+
+
+class SlowToReplace(SimFiles):
+    """The checkpoint waits for the gate."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+        self.saved: dict[TopicPartition, int] = {}
+
+    def replace(self, path: str, data: Buffer) -> None:
+        if path == HIGH_WATERMARKS:
+            assert self.gate.wait(60)
+            self.saved = parse_offsets(data)
+        super().replace(path, data)
+
+
+def test_a_node_goes_on_while_a_checkpoint_is_written_and_waits_for_it_when_it_stops() -> None:
+    """The gate is opened by a later event."""
+
+    def answer(event: Any) -> list[Any]:
+        if event == "start":
+            return [Ready(), OpenLog(TP, TOPIC_ID)]
+        if event == "checkpoint":
+            return [SaveHighWatermarks({TP: 3})]
+        if event == "later":
+            assert files.saved == {}
+            files.gate.set()
+        return []
+
+    async def run() -> None:
+        node = Node(Recorder(answer), Storage(files, writes_behind=True), Clock())
+        node.feed("start")
+        node.feed("checkpoint")
+        node.feed("later")
+        await node.stop()
+
+    files = SlowToReplace()
+    asyncio.run(run())
+    assert files.saved == {TP: 3} and files.exists(CLEAN_SHUTDOWN)
 
 
 def test_a_deleted_segment_is_removed_after_its_delay() -> None:
