@@ -3,9 +3,8 @@
 Reads and most writes are done in the loop, in the page cache. Big writes that the core does not wait for are done in a
 worker thread: the kernel needs more time to find pages for them than the core for all else. Syncs are done in worker
 threads, one at a time per partition, so that appends made meanwhile share the next one, and so is the periodic
-checkpoint. One more thread writes the
-digests of sealed segments, slowly, and one gives back the space of what was deleted. Logs are compacted in processes of
-their own.
+checkpoint. One more thread writes the digests of sealed segments, slowly, and one gives back the space of what was
+deleted. Logs are compacted in processes of their own.
 """
 
 import asyncio

@@ -78,10 +78,13 @@ class LogDirCheckpoints:
         return []
 
     def begin_checkpoint(self, offsets: Mapping[TopicPartition, Offset]) -> list[Replacing]:
-        """High watermarks and recovery points, to be run in this order in any thread. Raises `DiskError`."""
+        """High watermarks and recovery points, to be run in any thread. Raises `DiskError`: then nothing is begun."""
+        files = (self.high_watermarks, self.recovery_points)
         self.high_watermarks.offsets.update(offsets)
         self._save_gaps()
-        begun = (self.high_watermarks.begin_save(), self.recovery_points.begin_save())
+        for file in files:
+            file.save_failed()
+        begun = [file.begin_save() for file in files]
         return [each for each in begun if each is not None]
 
     def save_log_start(self, partition: TopicPartition, offset: Offset) -> None:

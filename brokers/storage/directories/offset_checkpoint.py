@@ -62,17 +62,14 @@ class OffsetCheckpointFile:
             self._saved = dict(self.offsets)
         self._begun = None
 
-    def begin_save(self) -> Replacing | None:
-        """`save` for another thread; None where nothing changed, or the one before has not ended.
+    def save_failed(self) -> None:
+        """`save`, where what was begun has failed. Raises `DiskError`."""
+        if self._begun is not None and self._begun.is_over and not self._begun.is_durable:
+            self.save()
 
-        Where that one has failed, this one is done here. Raises `DiskError`.
-        """
-        begun = self._begun
-        if begun is not None and not begun.is_durable:
-            if begun.is_over:
-                self.save()
-            return None
-        if self.offsets == self._saved:
+    def begin_save(self) -> Replacing | None:
+        """`save` for another thread; None where nothing changed, or what was begun before is not durable yet."""
+        if self.offsets == self._saved or len(self._on_disk) > 1:
             return None
         self._before, self._saved = self._saved, dict(self.offsets)
         self._begun = self._files.begin_replace(self._name, format_offsets(self._saved))

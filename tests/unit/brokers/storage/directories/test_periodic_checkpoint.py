@@ -130,6 +130,18 @@ def test_a_disk_that_refuses_is_reported_and_asked_again(driver: Driver) -> None
     assert on_disk(driver, HIGH_WATERMARKS) == {TP: 6}
 
 
+def test_a_file_that_is_refused_again_does_not_keep_the_other_from_being_written(
+    driver: Driver,
+) -> None:
+    checkpoint(driver, 4)
+    driver.files.break_at(RECOVERY_POINTS)
+    assert len(run_begun(driver)) == len(checkpoint(driver, 5)) == 1
+    driver.files.break_at("")
+    checkpoint(driver, 6)
+    run_begun(driver)
+    assert [on_disk(driver, name) for name in CHECKPOINTS] == [{TP: 6}, {TP: RECORDS}]
+
+
 def test_a_clean_shutdown_has_what_was_begun_and_not_written(driver: Driver) -> None:
     checkpoint(driver, 4)
     driver.stop()
