@@ -141,7 +141,8 @@ class DiskFiles:
                 os.close(descriptor)
 
     def replace(self, path: str, data: Buffer) -> None:
-        self.begin_replace(path, data).run()
+        self.close(path)
+        self._replace(path, data)
 
     def begin_replace(self, path: str, data: Buffer) -> DiskReplacing:
         self.close(path)
