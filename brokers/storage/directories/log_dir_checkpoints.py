@@ -124,9 +124,19 @@ class LogDirCheckpoints:
         if complete_from > effect.next_offset:
             self.save_cleaned(partition, complete_from, complete_from)
 
-    def found_gap(self, partition: TopicPartition, next_offset: Offset) -> None:
-        """By recovery, which will not look there again once the recovery point is above it."""
-        self._gaps[partition] = next_offset
+    def found_gap(self, partition: TopicPartition, gap_end: Offset, log_end: Offset) -> None:
+        """By an opening, which looks only at what was not checked before, and will not look there again once the
+        recovery point is above it. -1: it found none. One above the log's end was not written; there may be an earlier
+        one then, up to that end.
+        """
+        if gap_end > self.complete_from.get(partition):
+            self._gaps[partition] = gap_end
+        elif partition in self._gaps:
+            self._gaps[partition] = min(self._gaps[partition], log_end)
+
+    def last_gap(self, partition: TopicPartition) -> Offset:
+        """The end of the last gap above the saved ones, 0 if there is none: a log that is opened again has it too."""
+        return self._gaps.get(partition, 0)
 
     def save_cleaned(
         self, partition: TopicPartition, complete_from: Offset, markers_from: Offset

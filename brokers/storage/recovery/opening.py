@@ -80,8 +80,7 @@ def _keep_what_was_found(
     """In the checkpoints of the directory and the epoch file of the log."""
     if folder.forsaken:
         root.begin_anew(partition, found.next_offset)
-    if found.gap_end > root.complete_from.get(partition):
-        root.found_gap(partition, found.gap_end)
+    root.found_gap(partition, found.gap_end, found.next_offset)
     if root.recovery_points.get(partition) > found.next_offset:
         # New writes below it are not synced.
         root.save_recovery_point(partition, found.next_offset)
@@ -109,8 +108,7 @@ def _recovered(
     active = found.segments[-1]
     high_watermark = root.high_watermarks.get(partition)
     cleaner_offset = root.cleaner_offsets.get(partition)  # alone in logs of earlier releases
-    complete_from = root.complete_from.get(partition)
-    gap_end = found.gap_end if found.gap_end > complete_from else 0  # else it is known already
+    gap_end = root.last_gap(partition)
     return RecoveredLog(
         topic_id,
         segments=(
@@ -125,7 +123,7 @@ def _recovered(
         epochs=found.epochs.entries,
         producers=found.producers.entries,
         cleaner_offset=cleaner_offset,
-        complete_from=max(complete_from, gap_end, cleaner_offset),
+        complete_from=max(root.complete_from.get(partition), gap_end, cleaner_offset),
         markers_from=max(root.markers_from.get(partition), gap_end),
         stored_high_watermark=high_watermark,
     )

@@ -223,6 +223,34 @@ def test_gaps_that_a_recovery_has_found_are_remembered_by_the_next_ones() -> Non
     assert lacks(driver) == (6, 6)
 
 
+def test_gaps_are_remembered_by_a_log_that_is_cut_above_them() -> None:
+    """It is opened again, and the segments that this process has written are not read again."""
+    driver = new()
+    driver.append(batch_at(0))
+    driver.append(batch_at(5))
+    for offset in (6, 7, 8):
+        driver.append(batch_at(offset), roll_first=True)
+    driver.perform(driver.log.truncate(8))
+    assert (driver.log.log_end_offset, lacks(driver)) == (8, (6, 6))
+    driver.perform(driver.log.truncate(5))
+    assert (driver.log.log_end_offset, lacks(driver)) == (0, (0, 0))
+
+
+def test_a_gap_that_the_disk_had_no_room_for_is_none_above_the_log_end() -> None:
+    driver = new()
+    driver.append(batch_at(0))
+    driver.append(batch_at(5))
+    driver.files.full_after(10)  # type: ignore[attr-defined]
+    driver.append(batch_at(9))
+    assert "full" in driver.failure
+    driver.files.full_after(None)  # type: ignore[attr-defined]
+    driver.open()
+    assert (driver.log.log_end_offset, lacks(driver)) == (6, (6, 6))
+    driver.stop()
+    driver.start()
+    assert (driver.log.log_end_offset, lacks(driver)) == (6, (6, 6))
+
+
 def test_a_log_that_lacks_what_a_cut_would_need_begins_anew() -> None:
     driver = compacted()
     (effect,) = driver.log.truncate(2)  # the first value of a is gone, and the second goes
