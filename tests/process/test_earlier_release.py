@@ -9,11 +9,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -47,13 +47,13 @@ def earlier_release(commit: str, directory: Path) -> Path:
     git = shutil.which("git")
     if git is None:
         pytest.skip("there is no git here")
-    command = [git, "-C", str(ROOT), "archive", commit, *PACKAGES]
+    command = [git, "-C", str(ROOT), "archive", "--format=zip", commit, *PACKAGES]
     archive = subprocess.run(command, capture_output=True, check=False)
     if archive.returncode:
         pytest.skip(f"the history does not go back to {commit}: {archive.stderr.decode()}")
     tree = directory / "earlier"
-    with tarfile.open(fileobj=BytesIO(archive.stdout)) as tar:
-        tar.extractall(tree, filter="data")
+    with ZipFile(BytesIO(archive.stdout)) as archived:
+        archived.extractall(tree)
     return tree
 
 
