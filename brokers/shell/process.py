@@ -100,6 +100,7 @@ class NoServices:
 
 def run(config: BrokerConfig, make_services: MakeServices) -> None:
     """Runs `run_node` in a new event loop."""
+    keep_freed_memory()  # before gRPC has threads: an arena that a thread has been given stays
     uvloop.run(run_node(config, make_services))
 
 
@@ -153,7 +154,6 @@ async def run_node(config: BrokerConfig, make_services: MakeServices) -> None:
 def prepare(config: BrokerConfig) -> None:
     """Sets up a node's process. Logs go to stderr: stdout has only the line with the node's addresses."""
     assert __debug__, "a node does not run without its assertions: leave out -O"
-    keep_freed_memory()
     open_files_max = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (open_files_max, open_files_max))
     begin_logging(config)

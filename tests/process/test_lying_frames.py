@@ -7,6 +7,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
 import pytest
 
 from linker.frames import Beacon, Chunk, OffsetBounds
@@ -157,8 +158,18 @@ async def go_on_and_on(call: Any) -> None:
     await told(call, chain.from_iterable(repeat(LONG_CHUNK)))
 
 
+ARENA_BYTES = 64 * MIB  # glibc begins the heaps of a thread's arena at multiples of it
+
+
+def arenas(node: NodeProcess) -> list[str]:
+    """What begins there and is written to, and is no file."""
+    maps = psutil.Process(node.pid).memory_maps(grouped=False)
+    begun = [one for one in maps if int(one.addr.split("-")[0], 16) % ARENA_BYTES == 0]
+    return [one.addr for one in begun if one.perms == "rw-p" and one.path == "[anon]"]
+
+
 # gRPC holds a message of 4 MiB of each stream, and a copy on its way, before anybody can refuse it. Where whole frames
-# come, the C library keeps what was freed again, in an arena for each thread of gRPC. Frames of 100 MiB are not kept.
+# come, the C library keeps what was freed again (brokers.shell.memory). Frames of 100 MiB are not kept.
 NEVER_END = [(begin_frame, STREAMS), (go_on_and_on, 8)]
 
 
@@ -174,4 +185,5 @@ def test_frames_that_never_end_take_little_and_another_link_is_served(
     print(f"at most {most / MIB:.0f} MiB resident")
     until(lambda: fresh.error() != "", TIMEOUT_S, lambda: "no error")
     assert most < 2 * RESIDENT_MAX, f"{most / MIB:.0f} MiB"
+    assert arenas(fresh.east) == []
     fresh.recovers(f"after-{attack.__name__}")
