@@ -268,6 +268,13 @@ class SaveHighWatermarks:
     offsets: Mapping[TopicPartition, Offset]
 
 
+@dataclass(frozen=True, slots=True)
+class SaveIndexes:
+    """Write what is new in the indexes of a log's active segment; the periodic checkpoint has the storage want it."""
+
+    partition: TopicPartition
+
+
 @value
 class ReadRange:
     """Read whole batches of [offset, bound) -> `RangeRead`. `at_least_one` returns the first batch however large."""
@@ -363,8 +370,8 @@ class Changed:
 
 StorageEffect: TypeAlias = (
     OpenLog | ConfigureLog | Append | FlushLog | Roll | SaveEpochs | TrimLog | TruncateLog | SealTail | KeepProducers
-    | CloseLog | LeaveDirectory | RemoveStrays | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState
-    | LoadState | KeepBrokerEpoch | NoteGap | MeasureDirectories | CopyLog | CleanLog
+    | CloseLog | LeaveDirectory | RemoveStrays | SaveHighWatermarks | SaveIndexes | ReadRange | FindRanges
+    | FindTimestamp | SaveState | LoadState | KeepBrokerEpoch | NoteGap | MeasureDirectories | CopyLog | CleanLog
 )  # fmt: skip
 # The effects for an upper layer (a link) leave the core in the same way.
 Effect: TypeAlias = (

@@ -25,6 +25,7 @@ from brokers.effects import (
     Hangup,
     OpenLog,
     Reply,
+    SaveIndexes,
     Serve,
 )
 from brokers.events import Request, Started, TimeReached
@@ -143,6 +144,8 @@ class Node:
             self._remove_later()
         if self._storage.checkpoints:
             self._checkpoint()
+        if self._storage.unindexed:
+            self._save_indexes()
         self._arm()
 
     def _take_up(self, event: Any) -> None:
@@ -247,6 +250,11 @@ class Node:
         while waiting:
             future = self._loop.run_in_executor(self._threads, waiting.pop(0))
             future.add_done_callback(lambda done: self._feed_result(done.result))
+
+    def _save_indexes(self) -> None:
+        for partition in self._storage.unindexed:
+            self._backlog.put(SaveIndexes(partition))
+        self._storage.unindexed.clear()
 
     def _remove_later(self) -> None:
         waiting = self._storage.discarded

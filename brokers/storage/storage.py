@@ -27,6 +27,7 @@ from brokers.effects import (
     Roll,
     SaveEpochs,
     SaveHighWatermarks,
+    SaveIndexes,
     SaveState,
     SealTail,
     StorageEffect,
@@ -63,7 +64,7 @@ class Storage:
     """`unsynced`, `unwritten`, `undigested`: the partitions that wait for a sync, a write, a digest.
 
     `cleanings` has those that wait for a cleaning. `discarded`: what is to be removed after a delay. `checkpoints`:
-    what any thread is to run.
+    what any thread is to run. `unindexed`: the partitions of which the host is to perform a `SaveIndexes`.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class Storage:
         self._appends = Appends(self._logs, self._writes, self._syncs, self._checked, self._fail)
         self._digests = Digests(files, self._logs, pending.undigested)
         self.undigested = self._digests.pending
-        self.uncleaned = pending.uncleaned
+        self.uncleaned, self.unindexed = pending.uncleaned, pending.unindexed
         self.cleanings = Cleanings(
             files, self.root, self._logs, self._digests, self.uncleaned, self._fail
         )
@@ -123,6 +124,7 @@ class Storage:
             Roll: after_writes(self._roll),
             OpenLog: settled(self._open),
             SaveEpochs: self._save_epochs,
+            SaveIndexes: lambda each, _: self._on_log(each.partition, LocalLog.save_indexes),
             TrimLog: settled(self._trim),
             TruncateLog: settled(self._truncate),
             SealTail: settled(OrphanStore(files, self._logs).seal),
@@ -134,7 +136,7 @@ class Storage:
             SaveState: self._perform_on_state,
             LoadState: self._perform_on_state,
             KeepBrokerEpoch: self.root.keep_broker_epoch,
-            NoteGap: self._note_gap,
+            NoteGap: lambda gap, _: self._on_log(gap.partition, lambda _: self.root.note_gap(gap)),
             MeasureDirectories: lambda effect, now: [measured(effect, {self.directory: files})],
         }
 
@@ -287,8 +289,7 @@ class Storage:
         return [*events, *failures]
 
     def _flush(self, effect: FlushLog, now: Instant) -> list[Event]:
-        flush = partial(self._syncs.flush, effect.partition)
-        return self._on_log(effect.partition, flush)
+        return self._on_log(effect.partition, partial(self._syncs.flush, effect.partition))
 
     def _save_epochs(self, effect: SaveEpochs, now: Instant) -> list[Event]:
         return self._on_log(effect.partition, lambda log: log.save_epochs(effect.entries))
@@ -334,9 +335,6 @@ class Storage:
             return self._fail(partition, error)
         return []
 
-    def _note_gap(self, effect: NoteGap, now: Instant) -> list[Event]:
-        return self._on_log(effect.partition, lambda log: self.root.note_gap(effect))
-
     def _close(self, effect: CloseLog, now: Instant) -> list[Event]:
         try:
             if effect.delete:
@@ -367,11 +365,13 @@ class Storage:
         self._drop(partition)
 
     def _save_high_watermarks(self, effect: SaveHighWatermarks, now: Instant) -> list[Event]:
-        """The periodic checkpoint; it also saves the indexes."""
-        events = self._checkpoint.save(effect.offsets)
-        for partition in [] if events else effect.offsets:
-            events += self._on_log(partition, lambda log: log.active.save_indexes())
-        return events
+        """The periodic checkpoint; indexes are to be saved as well: they may be those of thousands of logs."""
+        if refused := self._checkpoint.save(effect.offsets):
+            return refused
+        logs = ((each, self._logs.get(each)) for each in effect.offsets)
+        unsaved = (each for each, log in logs if log and log.active.has_unsaved_indexes)
+        self.unindexed.update(dict.fromkeys(unsaved))
+        return []
 
     def _perform_on_state(self, effect: SaveState | LoadState, now: Instant) -> list[Event]:
         """A `DiskError` takes the log offline whose folder has the file; without such a log it is raised."""

@@ -15,6 +15,8 @@ from tests.bench.systems import DESTINATION, SOURCE, Region
 
 CAUSEWAY = Path(sys.executable).parent / "causeway"
 TIMEOUT_S = 600  # with any command
+WORDS_SHOWN = 4
+COMPLAINT_MAX = 900  # characters of either output: its end says why
 # The files of a measure's topics are gone when it ends, from the page cache too, as the peer's are. By default they
 # stay for a minute. Then memory is free in the middle of the next measure, the host takes it, and gives it back slowly.
 SETTINGS = {"log.segment.delete.delay.ms": 100}
@@ -105,7 +107,9 @@ def causeway(*words: str) -> str:
             process.communicate(timeout=TIMEOUT_S)
             raise
     if process.returncode != 0:
-        raise RuntimeError(f"causeway {' '.join(words)}: {(complaint or said).strip()}")
+        begun = " ".join(words[:WORDS_SHOWN])  # it may name thousands of topics
+        ended = "; ".join(one.strip()[-COMPLAINT_MAX:] for one in (said, complaint) if one)
+        raise RuntimeError(f"causeway {begun}: {ended}")
     return said
 
 

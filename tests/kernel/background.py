@@ -1,9 +1,9 @@
-"""What a process does in the background, all at once: digests of sealed segments, cleanings of compacted logs."""
+"""What a process does in the background, all at once: indexes, digests of sealed segments, compaction."""
 
 from collections.abc import Callable
 from typing import Any
 
-from brokers.effects import CleanLog
+from brokers.effects import CleanLog, SaveIndexes
 from brokers.storage.storage import Storage
 from tests.kernel.cleaning import cleaning_steps, digest_steps
 
@@ -15,7 +15,10 @@ def work_off(
 ) -> None:
     """Until nothing waits any more. `feed` gets every event, in order, and may lead to more of it. `adjust` may make a
     cleaning another one."""
-    while storage.undigested or storage.uncleaned:
+    while storage.unindexed or storage.undigested or storage.uncleaned:
+        while storage.unindexed:
+            for event in storage.perform(SaveIndexes(storage.unindexed.popitem()[0]), 0):
+                feed(event)
         for partition in list(storage.undigested):
             for events in digest_steps(storage, partition):
                 for event in events:

@@ -105,6 +105,10 @@ class LocalLog:
         self._loaded.touch(sealed)
         self.next_offset = base_offset
 
+    def save_indexes(self) -> None:
+        """Of the active segment."""
+        self.active.save_indexes()
+
     def preallocate(self) -> None:
         """The active segment takes the disk that it will need, if the topic's `preallocate` says so.
 

@@ -162,6 +162,12 @@ class LogSegment:
             self._time_index = TimeIndex(self.base_offset, data)
         return self._time_index
 
+    @property
+    def has_unsaved_indexes(self) -> bool:
+        if self._index is None or self._time_index is None:
+            return False  # sealed: they are saved
+        return self._saved != (len(self._index.data), len(self._time_index.data))
+
     def save_indexes(self) -> None:
         """Write the new index entries to their files, and create these."""
         if self._index is None or self._time_index is None:

@@ -181,13 +181,22 @@ def discover(
                 )
             log = _open(key, folder, directory)
             if points is not None:
-                log = log._replace(recovery_point=points.get(key, 0))
+                log = _after_crash(log, points.get(key, 0))
             of_this.append((key, log))
         # After the files: what they lack is written before they lack it.
         compactions = Compactions(directory.path)
         for key, log in of_this:
             found[key].append(log._replace(compaction=compactions.of(key)))
     return dict(found)
+
+
+def _after_crash(log: ReplicaLog, recovery_point: int) -> ReplicaLog:
+    """No name above the recovery point was synced, and of the last segment only the index may have kept its own.
+
+    A node removes that when it opens the log. What must be there the high watermark says.
+    """
+    lost = tuple(one for one in log.lost if one[0] < recovery_point or one[1] < OFFSET_MAX)
+    return log._replace(recovery_point=recovery_point, lost=lost)
 
 
 def _recovery_points(directory: DataDir) -> dict[Key, int]:

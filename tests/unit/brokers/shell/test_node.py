@@ -19,7 +19,7 @@ from brokers.effects import (
     TrimLog,
 )
 from brokers.events import DirectoryRefused, LogOpened, SegmentSealed, TimeReached
-from brokers.ids import Buffer, TopicPartition
+from brokers.ids import Buffer, Buffers, TopicPartition
 from brokers.ports import DiskError
 from brokers.records.batch import parse_header
 from brokers.region import Ready
@@ -30,6 +30,7 @@ from brokers.storage.directories.checkpoint_files import (
     HIGH_WATERMARKS,
     parse_offsets,
 )
+from brokers.storage.segments.file_names import INDEX, file_name
 from brokers.storage.segments.segment_digest import decode
 from brokers.storage.storage import Storage
 from tests.sim.files import SimFiles
@@ -344,6 +345,46 @@ def test_a_node_goes_on_while_a_checkpoint_is_written_and_waits_for_it_when_it_s
     files = SlowToReplace()
     asyncio.run(run())
     assert files.saved == {TP: 3} and files.exists(CLEAN_SHUTDOWN)
+
+
+class Indexing(SimFiles):
+    """`begun` and `ended`: the first and the last of these indexes are there."""
+
+    def __init__(self, *indexes: str) -> None:
+        super().__init__()
+        self._awaited = {indexes[0]: asyncio.Event(), indexes[-1]: asyncio.Event()}
+        self.begun, self.ended = self._awaited.values()
+
+    def append(self, path: str, buffers: Buffers) -> int:
+        size = super().append(path, buffers)
+        if path in self._awaited:
+            self._awaited[path].set()
+        return size
+
+
+def test_the_files_of_indexes_are_made_between_other_events() -> None:
+    """A checkpoint may want those of thousands of logs."""
+    partitions = [TopicPartition("t", number) for number in range(3)]
+    opened = asyncio.Event()
+
+    def answer(event: Any) -> list[Any]:
+        if event == "start":
+            return [OpenLog(each, TOPIC_ID) for each in partitions]
+        if isinstance(event, LogOpened) and event.partition == partitions[-1]:
+            opened.set()
+        return [SaveHighWatermarks(dict.fromkeys(partitions, 0))] if event == "checkpoint" else []
+
+    async def run() -> None:
+        files = Indexing(*(f"{each}/{file_name(0, INDEX)}" for each in partitions))
+        node = Node(Recorder(answer), Storage(files, writes_behind=True), Clock())
+        node.feed("start")
+        await opened.wait()
+        node.feed("checkpoint")
+        assert not files.begun.is_set()
+        await asyncio.wait_for(files.ended.wait(), 60)
+        await node.stop()
+
+    asyncio.run(run())
 
 
 def test_a_deleted_segment_is_removed_after_its_delay() -> None:

@@ -4,7 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from brokers.compaction import CleaningLimits
-from brokers.effects import CleanLog, CloseLog, FindTimestamp, OpenLog, ReadRange, StorageEffect
+from brokers.effects import (
+    CleanLog,
+    CloseLog,
+    FindTimestamp,
+    OpenLog,
+    ReadRange,
+    SaveIndexes,
+    StorageEffect,
+)
 from brokers.events import (
     Event,
     LogCleaned,
@@ -83,7 +91,16 @@ class Driver:
         events: list[Event] = []
         for effect in effects:
             events += self.storage.perform(effect, NOW)
+            events += [] if self.writes_behind else self.save_indexes()
         self.follow(events)
+        return events
+
+    def save_indexes(self) -> list[Event]:
+        """Those that wait for it."""
+        events: list[Event] = []
+        while self.storage.unindexed:
+            partition, _ = self.storage.unindexed.popitem()
+            events += self.storage.perform(SaveIndexes(partition), NOW)
         return events
 
     def follow(self, events: list[Event]) -> None:

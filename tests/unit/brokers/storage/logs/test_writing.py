@@ -197,6 +197,11 @@ class WritesBehindAgainstModel(LogAgainstModel):
     def checkpoint(self) -> None:
         self.driver.perform([SaveHighWatermarks({TP: self.log.written_offset})])
 
+    @rule()
+    def save_indexes(self) -> None:
+        """Sometime after a checkpoint."""
+        self.driver.follow(self.driver.save_indexes())
+
     @invariant()
     def the_core_and_the_disk_agree_on_segments(self) -> None:
         if self._is_settled:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from federation.audit.segments.batches import Batch, walk
+from federation.audit.segments.checkpoints import RECOVERY_POINTS
 from federation.audit.segments.data_dir import DataDir
 from federation.audit.segments.headers import OFFSET_MAX
 from federation.audit.segments.replica_log import ReplicaLog, discover
@@ -152,6 +153,21 @@ def test_no_batch_beyond_a_gap_is_believed_unless_the_log_goes_on_above_it(tmp_p
     damaged = discover([DataDir(str(tmp_path / "damaged"))])["t", 0][0]
     assert damaged.first_at(batches[5].base_offset) is not None
     assert damaged.first_at(batches[9].base_offset) is None
+
+
+@pytest.mark.parametrize(
+    ("is_crashed", "synced", "is_lost"), [(False, 0, True), (True, 0, False), (True, 1, True)]
+)
+def test_an_index_at_the_end_whose_log_was_never_synced_is_what_a_crash_leaves(
+    tmp_path: Path, is_crashed: bool, synced: int, is_lost: bool
+) -> None:
+    """`synced`: records of that segment."""
+    log = written(tmp_path, made(count=9))
+    end = log.end_offset
+    (tmp_path / "t-0" / f"{end:020}.index").write_bytes(b"")
+    (tmp_path / RECOVERY_POINTS).write_text(f"0\n1\nt 0 {end + synced}\n")
+    found = discover([DataDir(str(tmp_path), is_crashed=is_crashed)])["t", 0][0]
+    assert found.lost == (((end, OFFSET_MAX),) if is_lost else ())
 
 
 def test_the_end_of_a_log_has_no_ceiling(tmp_path: Path) -> None:
