@@ -144,12 +144,17 @@ class ControllerChannel:
             if request not in self._pending:
                 continue  # ended by what another one led to
             if request.sent_to is not None and not request.may_repeat:
-                request.due = min(request.due, now + REQUEST_MS)
+                if self._is_replaced(request.sent_to):
+                    request.due = min(request.due, now + REQUEST_MS)
             elif self._node.is_active:
                 effects += self._answer_here(request, now)
             else:
                 effects += self._send(request, now)
         return effects
+
+    def _is_replaced(self, controller: Peer) -> bool:
+        """Not where none is known: followers who have waited long for a busy one ask for votes, and find it again."""
+        return self._node.is_active or self._controller not in (None, controller)
 
     def _send(self, request: ControllerRequest, now: Instant) -> list[Effect]:
         controller = request.sent_to = self._controller

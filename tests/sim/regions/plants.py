@@ -141,7 +141,7 @@ class Obliging(Node):
 
 SKIP_AN_FSYNC = Plant(_stormy(crashes=Crashes.POWER, sync_ms=1), range(20), make_disk=Forgetful)
 COUNT_OLD_VOTES = Plant(
-    _stormy(block_mean_ms=2_000, block_ms=5_000), range(4, 24), make_node=Lenient
+    _stormy(block_mean_ms=2_000, block_ms=5_000), range(10, 30), make_node=Lenient
 )
 CUT_TO_THE_HIGH_WATERMARK = Plant(_stormy(meddles=True), range(20), make_node=Cutting)
 ACKNOWLEDGE_EARLY = Plant(_stormy(), range(20), make_node=Hasty)

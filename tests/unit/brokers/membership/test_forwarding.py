@@ -165,6 +165,29 @@ def test_nobody_waits_long_for_a_controller_that_was_replaced(node: Node) -> Non
     assert len(node.results) == 1
 
 
+def test_a_controller_that_was_unknown_for_a_while_has_its_time(node: Node) -> None:
+    """It was busy, and its followers asked for votes meanwhile."""
+    node.move(ONE)
+    node.forward()
+    node.move()
+    node.wait(2 * REQUEST_MS)
+    node.move(ONE)
+    node.wait(2 * REQUEST_MS)
+    assert node.results == []
+    node.respond(CREATED)
+    assert node.results == [CREATED] and len(node.asked) == 1
+
+
+def test_one_that_was_unknown_before_another_was_elected_is_not_waited_for(node: Node) -> None:
+    node.move(ONE)
+    node.forward()
+    node.move()
+    node.wait(2 * REQUEST_MS)
+    node.move(TWO)
+    node.wait(REQUEST_MS)
+    assert node.errors() == [UNKNOWN]
+
+
 def test_a_request_waits_for_a_controller_and_not_for_ever(node: Node) -> None:
     node.forward()
     node.wait(10 * RETRY_MS)
