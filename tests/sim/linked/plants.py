@@ -355,7 +355,7 @@ def _disowned(effect: Any) -> Any:
 SERVE_UNCOMMITTED = Plant(Uncommitted, range(10), "none", _stormy())
 TAKE_WRITES_TO_MIRRORS = Plant(TakesAll, range(4), "none", _stormy(crash_mean_ms=0))
 CUT_TOO_EARLY = Plant(
-    Hasty, range(403, 406), "failover", _stormy(latency_ms=300, crash_mean_ms=0, producers=2)
+    Hasty, range(409, 412), "failover", _stormy(latency_ms=300, crash_mean_ms=0, producers=2)
 )
 
 CLAMP_UPWARDS = Plant(Upwards, range(10), "none", _stormy(groups=1, crash_mean_ms=0))
