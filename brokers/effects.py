@@ -125,7 +125,10 @@ class Roll:
 
 @dataclass(frozen=True, slots=True)
 class SaveEpochs:
-    """Persist the leader-epoch history, before a batch of its newest epoch is appended."""
+    """Persist the leader-epoch history, before a batch of its newest epoch is appended.
+
+    If that epoch has no batch yet, the storage wants a `SaveBehind`.
+    """
 
     partition: TopicPartition
     entries: tuple[tuple[LeaderEpoch, Offset], ...]
@@ -269,8 +272,10 @@ class SaveHighWatermarks:
 
 
 @dataclass(frozen=True, slots=True)
-class SaveIndexes:
-    """Write what is new in the indexes of a log's active segment; the periodic checkpoint has the storage want it."""
+class SaveBehind:
+    """Write what the storage has put off for a log: its leader-epoch history, and what is new in the indexes of its
+    active segment. A new leader epoch or the periodic checkpoint has the storage want it for thousands of logs at once.
+    """
 
     partition: TopicPartition
 
@@ -370,7 +375,7 @@ class Changed:
 
 StorageEffect: TypeAlias = (
     OpenLog | ConfigureLog | Append | FlushLog | Roll | SaveEpochs | TrimLog | TruncateLog | SealTail | KeepProducers
-    | CloseLog | LeaveDirectory | RemoveStrays | SaveHighWatermarks | SaveIndexes | ReadRange | FindRanges
+    | CloseLog | LeaveDirectory | RemoveStrays | SaveHighWatermarks | SaveBehind | ReadRange | FindRanges
     | FindTimestamp | SaveState | LoadState | KeepBrokerEpoch | NoteGap | MeasureDirectories | CopyLog | CleanLog
 )  # fmt: skip
 # The effects for an upper layer (a link) leave the core in the same way.

@@ -1,5 +1,5 @@
-"""Opens and closes thousands of logs, as at a node's start or when it gets many partitions, and makes the files of
-their indexes: a slice of time at a time.
+"""Opens and closes thousands of logs, as at a node's start or when it gets many partitions, and writes the files of
+their leader epochs and indexes: a slice of time at a time.
 
 Between two slices the loop handles other events. A node that opened all its logs at once would handle nothing else for
 seconds, and its leadership or vote in the quorum would time out.
@@ -10,12 +10,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from brokers.effects import CloseLog, ConfigureLog, OpenLog, SaveIndexes
+from brokers.effects import CloseLog, ConfigureLog, OpenLog, SaveBehind
 from brokers.ids import TopicPartition
 
 SLICE_S: Final = 0.02
 
-LogEffect: TypeAlias = OpenLog | ConfigureLog | CloseLog | SaveIndexes
+LogEffect: TypeAlias = OpenLog | ConfigureLog | CloseLog | SaveBehind
 
 
 class Backlog:

@@ -25,7 +25,7 @@ from brokers.effects import (
     Hangup,
     OpenLog,
     Reply,
-    SaveIndexes,
+    SaveBehind,
     Serve,
 )
 from brokers.events import Request, Started, TimeReached
@@ -144,8 +144,8 @@ class Node:
             self._remove_later()
         if self._storage.checkpoints:
             self._checkpoint()
-        if self._storage.unindexed:
-            self._save_indexes()
+        if self._storage.unsaved:
+            self._save_behind()
         self._arm()
 
     def _take_up(self, event: Any) -> None:
@@ -251,10 +251,10 @@ class Node:
             future = self._loop.run_in_executor(self._threads, waiting.pop(0))
             future.add_done_callback(lambda done: self._feed_result(done.result))
 
-    def _save_indexes(self) -> None:
-        for partition in self._storage.unindexed:
-            self._backlog.put(SaveIndexes(partition))
-        self._storage.unindexed.clear()
+    def _save_behind(self) -> None:
+        for partition in self._storage.unsaved:
+            self._backlog.put(SaveBehind(partition))
+        self._storage.unsaved.clear()
 
     def _remove_later(self) -> None:
         waiting = self._storage.discarded

@@ -72,7 +72,7 @@ class LogManager:
         self.unsynced, self.unwritten = self.pending.unsynced, self.pending.unwritten
         self.undigested, self.uncleaned = self.pending.undigested, self.pending.uncleaned
         self.discarded, self.checkpoints = self.pending.discarded, self.pending.checkpoints
-        self.unindexed = self.pending.unindexed
+        self.unsaved = self.pending.unsaved
         self._metadata_id = metadata
         self._log_dirs = dict.fromkeys(log_dirs)
         self._missing = missing

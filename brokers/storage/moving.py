@@ -104,7 +104,7 @@ class Copy:
         source, target = self.source, self.target
         folder = folder_name(self._partition)
         try:
-            log.active.save_indexes()
+            log.save_behind()
             names = list(source.files.list(folder))
         except DiskError as error:
             raise SourceError from error

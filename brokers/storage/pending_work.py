@@ -12,7 +12,7 @@ from brokers.storage.logs.syncing import SyncTarget
 
 @dataclass(frozen=True, slots=True)
 class PendingWork:
-    """The partitions that wait for a sync, a write, a digest, a cleaning or a `SaveIndexes`, what is to be removed
+    """The partitions that wait for a sync, a write, a digest, a cleaning or a `SaveBehind`, what is to be removed
     after a delay, and the checkpoints that any thread is to write.
 
     The directories of a node share one.
@@ -22,6 +22,6 @@ class PendingWork:
     unwritten: dict[TopicPartition, list[Append]] = field(default_factory=dict)
     undigested: dict[TopicPartition, None] = field(default_factory=dict)
     uncleaned: dict[TopicPartition, CleanLog] = field(default_factory=dict)
-    unindexed: dict[TopicPartition, None] = field(default_factory=dict)
+    unsaved: dict[TopicPartition, None] = field(default_factory=dict)
     discarded: list[DelayedRemoval] = field(default_factory=list)
     checkpoints: list[Callable[[], list[Event]]] = field(default_factory=list)

@@ -25,9 +25,9 @@ from brokers.effects import (
     OpenLog,
     RemoveStrays,
     Roll,
+    SaveBehind,
     SaveEpochs,
     SaveHighWatermarks,
-    SaveIndexes,
     SaveState,
     SealTail,
     StorageEffect,
@@ -51,6 +51,7 @@ from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.logs.orphans import OrphanStore
 from brokers.storage.logs.reads import Reads
 from brokers.storage.logs.rolling import roll_log
+from brokers.storage.logs.saving_behind import SavesBehind
 from brokers.storage.logs.syncing import FlushResult, Syncs
 from brokers.storage.logs.truncation import truncate_log
 from brokers.storage.logs.writing import WORTH_A_THREAD_BYTES, Write, Writes
@@ -64,7 +65,7 @@ class Storage:
     """`unsynced`, `unwritten`, `undigested`: the partitions that wait for a sync, a write, a digest.
 
     `cleanings` has those that wait for a cleaning. `discarded`: what is to be removed after a delay. `checkpoints`:
-    what any thread is to run. `unindexed`: the partitions of which the host is to perform a `SaveIndexes`.
+    what any thread is to run. `unsaved`: the partitions of which the host is to perform a `SaveBehind`.
     """
 
     def __init__(
@@ -106,7 +107,8 @@ class Storage:
         self._appends = Appends(self._logs, self._writes, self._syncs, self._checked, self._fail)
         self._digests = Digests(files, self._logs, pending.undigested)
         self.undigested = self._digests.pending
-        self.uncleaned, self.unindexed = pending.uncleaned, pending.unindexed
+        self._behind = SavesBehind(self._logs, pending.unsaved, self._on_log)
+        self.uncleaned, self.unsaved = pending.uncleaned, self._behind.pending
         self.cleanings = Cleanings(
             files, self.root, self._logs, self._digests, self.uncleaned, self._fail
         )
@@ -123,8 +125,8 @@ class Storage:
             **reads.performers,
             Roll: after_writes(self._roll),
             OpenLog: settled(self._open),
-            SaveEpochs: self._save_epochs,
-            SaveIndexes: lambda each, _: self._on_log(each.partition, LocalLog.save_indexes),
+            SaveEpochs: self._behind.save_epochs,
+            SaveBehind: self._behind.save,
             TrimLog: settled(self._trim),
             TruncateLog: settled(self._truncate),
             SealTail: settled(OrphanStore(files, self._logs).seal),
@@ -291,9 +293,6 @@ class Storage:
     def _flush(self, effect: FlushLog, now: Instant) -> list[Event]:
         return self._on_log(effect.partition, partial(self._syncs.flush, effect.partition))
 
-    def _save_epochs(self, effect: SaveEpochs, now: Instant) -> list[Event]:
-        return self._on_log(effect.partition, lambda log: log.save_epochs(effect.entries))
-
     def _trim(self, effect: TrimLog, now: Instant) -> list[Event]:
         def trim(log: LocalLog) -> None:
             log.sync_small_files()  # partition.metadata before the checkpoint
@@ -368,9 +367,7 @@ class Storage:
         """The periodic checkpoint; indexes are to be saved as well: they may be those of thousands of logs."""
         if refused := self._checkpoint.save(effect.offsets):
             return refused
-        logs = ((each, self._logs.get(each)) for each in effect.offsets)
-        unsaved = (each for each, log in logs if log and log.active.has_unsaved_indexes)
-        self.unindexed.update(dict.fromkeys(unsaved))
+        self._behind.want_indexes(effect.offsets)
         return []
 
     def _perform_on_state(self, effect: SaveState | LoadState, now: Instant) -> list[Event]:

@@ -1,8 +1,8 @@
 """What a simulated node does with its files in the background: digests of sealed segments, removals of deleted ones,
-the periodic checkpoint, indexes, and compaction, where there is any.
+the periodic checkpoint, leader epochs, indexes, and compaction, where there is any.
 
-Some steps of a digest are done at once, the others late; a removal is done after its delay; a checkpoint and indexes
-at once or late, in turn; each step of a cleaning at some time after the one before.
+Some steps of a digest are done at once, the others late; a removal is done after its delay; a checkpoint, leader
+epochs and indexes at once or late, in turn; each step of a cleaning at some time after the one before.
 
 The log may be trimmed, cut or closed between two steps, and the process may end.
 """
@@ -12,7 +12,7 @@ from functools import partial
 from itertools import cycle
 from random import Random
 
-from brokers.effects import SaveIndexes
+from brokers.effects import SaveBehind
 from brokers.events import Event
 from brokers.ids import TopicPartition
 from brokers.storage.directories.removals import DelayedRemoval
@@ -56,10 +56,10 @@ class BackgroundWork:
             self._later(
                 next(self._checkpoint_ms), partial(self._run, self._storage.checkpoints.pop(0))
             )
-        for partition in self._storage.unindexed:
-            save = partial(self._storage.perform, SaveIndexes(partition), 0)
+        for partition in self._storage.unsaved:
+            save = partial(self._storage.perform, SaveBehind(partition), 0)
             self._later(next(self._checkpoint_ms), partial(self._run, save))
-        self._storage.unindexed.clear()
+        self._storage.unsaved.clear()
         for partition in [] if self._make_cleaning is None else list(self._storage.uncleaned):
             if partition not in self._cleaning:
                 assert self._make_cleaning is not None

@@ -38,6 +38,10 @@ class Appends:
         log = self._logs.get(partition)
         if log is None:
             return []  # it failed, as reported before
+        try:
+            log.save_epochs_behind()
+        except DiskError as error:
+            return self._fail(partition, error)
         if self._writes.take(effect):
             return []
         settled = self.settle(partition) if self._writes.has(partition) else []

@@ -63,6 +63,7 @@ class LocalLog:
         self.sync_promised: Offset = 0
         self.unsynced_paths: dict[str, int] = {}
         self._writings = 0
+        self._epochs_behind: bytes | None = None  # what is to be written of leader epochs
         self._settled = settled
         self._producers: tuple[Offset, bytes] | None = None
         self.undigested = {
@@ -105,9 +106,23 @@ class LocalLog:
         self._loaded.touch(sealed)
         self.next_offset = base_offset
 
-    def save_indexes(self) -> None:
-        """Of the active segment."""
+    def save_behind(self) -> None:
+        """Write what `save_epochs` put off, and what is new in the active segment's indexes."""
+        self.save_epochs_behind()
         self.active.save_indexes()
+
+    @property
+    def has_epochs_behind(self) -> bool:
+        return self._epochs_behind is not None
+
+    def save_epochs_behind(self) -> None:
+        """Before a batch is appended, and when the log is closed."""
+        if self._epochs_behind is not None:
+            path = f"{self.directory}/{LEADER_EPOCHS}"
+            self._files.write(path, self._epochs_behind)
+            self._epochs_behind = None
+            self._writings += 1
+            self.unsynced_paths[path] = self._writings
 
     def preallocate(self) -> None:
         """The active segment takes the disk that it will need, if the topic's `preallocate` says so.
@@ -203,17 +218,17 @@ class LocalLog:
     def save_epochs(self, entries: Sequence[tuple[LeaderEpoch, Offset]]) -> None:
         """Persist the leader-epoch history.
 
-        If the latest epoch has no data yet, the file is synced with the first: a node that becomes the leader of many
-        partitions need not sync each. After a power loss it is rebuilt from the batches.
+        If the latest epoch has no data yet, the file is written behind (`save_behind`), before the first, and synced
+        with it: a node that becomes the leader of many partitions need not write and sync each. After a crash the file
+        may lack that epoch, as after a power loss it could with any order: it is the one of no batch.
         """
-        path = f"{self.directory}/{LEADER_EPOCHS}"
         if entries and entries[-1][1] >= self.next_offset:
-            self._files.write(path, format_epochs(entries))
-            self._writings += 1
-            self.unsynced_paths[path] = self._writings
-        else:
-            self._files.replace(path, format_epochs(entries))
-            self.unsynced_paths.pop(path, None)
+            self._epochs_behind = format_epochs(entries)
+            return
+        self._epochs_behind = None
+        path = f"{self.directory}/{LEADER_EPOCHS}"
+        self._files.replace(path, format_epochs(entries))
+        self.unsynced_paths.pop(path, None)
 
     def keep(self, effect: KeepProducers) -> None:
         """Keep the producer snapshot at an offset, for `close`."""
@@ -225,6 +240,7 @@ class LocalLog:
         Without a producer snapshot at the log end, the next opening reads the batches.
         """
         self._release()
+        self.save_epochs_behind()
         if self._settled:
             return  # unchanged
         self.active.seal()

@@ -64,4 +64,4 @@ class ActiveSegments(Node):
 DROP_MARKERS_EARLY = Plant(eager(), range(2, 8), EarlyMarkers)
 LOSE_SEQUENCES = Plant(eager(), range(5), LostSequences)
 MOVE_OFFSETS = Plant(eager(), range(5), MovedOffsets)
-CLEAN_THE_ACTIVE_SEGMENT = Plant(eager(), range(4, 14), ActiveSegments)
+CLEAN_THE_ACTIVE_SEGMENT = Plant(eager(), range(11, 16), ActiveSegments)

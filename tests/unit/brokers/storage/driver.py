@@ -10,7 +10,7 @@ from brokers.effects import (
     FindTimestamp,
     OpenLog,
     ReadRange,
-    SaveIndexes,
+    SaveBehind,
     StorageEffect,
 )
 from brokers.events import (
@@ -91,16 +91,16 @@ class Driver:
         events: list[Event] = []
         for effect in effects:
             events += self.storage.perform(effect, NOW)
-            events += [] if self.writes_behind else self.save_indexes()
+            events += [] if self.writes_behind else self.save_behind()
         self.follow(events)
         return events
 
-    def save_indexes(self) -> list[Event]:
+    def save_behind(self) -> list[Event]:
         """Those that wait for it."""
         events: list[Event] = []
-        while self.storage.unindexed:
-            partition, _ = self.storage.unindexed.popitem()
-            events += self.storage.perform(SaveIndexes(partition), NOW)
+        while self.storage.unsaved:
+            partition, _ = self.storage.unsaved.popitem()
+            events += self.storage.perform(SaveBehind(partition), NOW)
         return events
 
     def follow(self, events: list[Event]) -> None:

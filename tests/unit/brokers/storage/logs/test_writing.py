@@ -198,9 +198,9 @@ class WritesBehindAgainstModel(LogAgainstModel):
         self.driver.perform([SaveHighWatermarks({TP: self.log.written_offset})])
 
     @rule()
-    def save_indexes(self) -> None:
+    def save_behind(self) -> None:
         """Sometime after a checkpoint."""
-        self.driver.follow(self.driver.save_indexes())
+        self.driver.follow(self.driver.save_behind())
 
     @invariant()
     def the_core_and_the_disk_agree_on_segments(self) -> None:
