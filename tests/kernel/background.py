@@ -1,10 +1,9 @@
-"""What a process does in the background, all at once: leader epochs, indexes, digests of sealed segments,
-compaction."""
+"""What a process does in the background, all at once: digests of sealed segments, compaction."""
 
 from collections.abc import Callable
 from typing import Any
 
-from brokers.effects import CleanLog, SaveBehind
+from brokers.effects import CleanLog
 from brokers.storage.storage import Storage
 from tests.kernel.cleaning import cleaning_steps, digest_steps
 
@@ -16,10 +15,7 @@ def work_off(
 ) -> None:
     """Until nothing waits any more. `feed` gets every event, in order, and may lead to more of it. `adjust` may make a
     cleaning another one."""
-    while storage.unsaved or storage.undigested or storage.uncleaned:
-        while storage.unsaved:
-            for event in storage.perform(SaveBehind(storage.unsaved.popitem()[0]), 0):
-                feed(event)
+    while storage.undigested or storage.uncleaned:
         for partition in list(storage.undigested):
             for events in digest_steps(storage, partition):
                 for event in events:

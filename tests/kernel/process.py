@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
-from brokers.effects import ExpectCleaning
+from brokers.effects import ExpectCleaning, SaveBehind
 from brokers.ids import Instant
 from brokers.storage.log_manager import LogManager
 from brokers.storage.storage import Storage
@@ -16,7 +16,10 @@ class Core(Protocol):
 
 
 class Process:
-    """`outward` returns whether it did an effect; what it leaves is for the storage, which syncs at once."""
+    """`outward` returns whether it did an effect; what it leaves is for the storage.
+
+    What that has put off (`unsaved`, `unsynced`) is written and synced at once.
+    """
 
     def __init__(
         self,
@@ -49,5 +52,9 @@ class Process:
         """What comes of effects of the storage's."""
         for effect in effects:
             yield from self._storage.perform(effect, self._clock())
+        while self._storage.unsaved:
+            yield from self._storage.perform(
+                SaveBehind(self._storage.unsaved.popitem()[0]), self._clock()
+            )
         for partition in list(self._storage.unsynced):
             yield from self._storage.sync(partition)

@@ -2,11 +2,12 @@
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from brokers.config.broker_config import from_settings
-from brokers.effects import Ask, Changed, Effect, OpenLog, Reply
+from brokers.effects import Ask, Changed, Effect, OpenLog, Reply, SaveBehind
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Answered, AskFailure, LogFailed, LogOpened, RangesFound, Request, Written
 from brokers.ids import Buffer, Instant, Ticket, TopicPartition
@@ -162,6 +163,7 @@ class Node:
                 self.world.note(f"node {self.id} ! {what}: {to} ({why})")
             case _:
                 events = self._storage.perform(effect, self.world.now)
+                self._save_behind()
                 self._sync()
                 return events
         return []
@@ -182,6 +184,15 @@ class Node:
             case LogFailed(_, reason):
                 raise AssertionError(reason)
         raise AssertionError(event)
+
+    def _save_behind(self) -> None:
+        while self._storage.unsaved:
+            self._storage.unsaved.popitem()
+            self.world.after(self.world.rng.randrange(0, 8), partial(self._saved, self.life))
+
+    def _saved(self, life: int) -> None:
+        if self.alive and life == self.life:
+            assert self._storage.perform(SaveBehind(TP), self.world.now) == []
 
     def _sync(self) -> None:
         if self._storage.unsynced and not self._syncing:
