@@ -34,6 +34,9 @@ def stored(name: str, disks: Mapping[BrokerId, Disk], folder: Path) -> AuditedRe
     for node_id, disk in disks.items():
         root = folder / f"{name}-{node_id}"
         roots.append(str(root))
+        for each in disk.list(""):
+            if not disk.is_file(each):
+                (root / each).mkdir(parents=True)  # a crash may have left it empty
         for path, data in disk.everything():
             file = root / path
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -68,6 +68,10 @@ class Evidence:
         """What someone may have deleted: a mirror follows its source in this. Retention is taken at its word."""
         if not self.retains:
             return log_start(self.regions[region].disk, partition)
+        return self.trimmed_below(region, partition)
+
+    def trimmed_below(self, region: str, partition: TopicPartition) -> Offset:
+        """What somebody may have deleted with DeleteRecords, in that region or at its source."""
         trims = self.statements.trims
         below = trims.get((self.source, partition), 0)
         return max(below, trims.get((region, partition), 0))

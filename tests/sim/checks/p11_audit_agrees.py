@@ -57,16 +57,15 @@ def _only_deleted(result: AuditResult, evidence: "Evidence") -> bool:
     found = [one for one in result.findings if one.severity != "note"]
     return (
         bool(found)
-        and evidence.retains
         and all(one.kind is Class.MISSING_ON_MIRROR for one in found)
-        and all(one.to_offset <= _deleted_below(evidence, one) for one in found)
+        and all(one.to_offset <= _trimmed_below(evidence, one) for one in found)
         and all(one.verdict is Verdict.KEPT for one in result.sections)
     )
 
 
-def _deleted_below(evidence: "Evidence", found: Finding) -> Offset:
+def _trimmed_below(evidence: "Evidence", found: Finding) -> Offset:
     partition = TopicPartition(found.topic, found.partition)
-    return evidence.deleted_below(evidence.destination, partition)
+    return evidence.trimmed_below(evidence.destination, partition)
 
 
 def _lacks_a_folder(said: AuditedRegion, region: Region) -> bool:
