@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.process.ledger import abandon_all
 from tests.process.nodes import BrokerProcess
 
 HERE = Path(__file__).resolve().parent
@@ -14,6 +15,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.process)
+
+
+@pytest.fixture(autouse=True)
+def _no_ledger_is_left() -> Iterator[None]:
+    yield
+    abandon_all()
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from confluent_kafka import TopicPartition as Position
 from confluent_kafka.admin import AdminClient, NewTopic
 
 READ_TIMEOUT_S = 90
+_writing: "set[Ledger]" = set()
 IN_FLIGHT_MAX = 5_000
 
 
@@ -71,6 +72,7 @@ class Ledger:
         self._thread = threading.Thread(target=self._write, daemon=True)
 
     def start(self) -> None:
+        _writing.add(self)
         self._thread.start()
 
     def _write(self) -> None:
@@ -104,9 +106,24 @@ class Ledger:
 
     def close(self) -> None:
         """Stops writing and waits for what is under way."""
+        self._end()
+        assert self._producer.flush(READ_TIMEOUT_S) == 0
+
+    def _end(self) -> None:
         self._stop.set()
         self._thread.join()
-        assert self._producer.flush(READ_TIMEOUT_S) == 0
+        _writing.discard(self)
+
+    def abandon(self) -> None:
+        """Stops writing, whatever is under way: the nodes need not be there."""
+        self._end()
+        self._producer.purge()
+
+
+def abandon_all() -> None:
+    """Of tests that killed the nodes, or failed: a later test's nodes may have the same addresses."""
+    for ledger in [*_writing]:
+        ledger.abandon()
 
 
 def read_all(

@@ -29,13 +29,14 @@ class TimerSpec(ctypes.Structure):
 
 
 class TimerDescriptor:
-    """It can be read once its time has come."""
+    """A file that can be read once its time has come."""
 
-    def __init__(self) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, expired: Callback) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
-        self.number = self._done(
-            self._libc.timerfd_create(CLOCK_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC)
-        )
+        flags = os.O_NONBLOCK | os.O_CLOEXEC
+        self._number = self._done(self._libc.timerfd_create(CLOCK_MONOTONIC, flags))
+        self._loop, self._expired = loop, expired
+        loop.add_reader(self._number, self._read)
 
     @staticmethod
     def _done(result: int) -> int:
@@ -47,19 +48,39 @@ class TimerDescriptor:
         seconds, nanoseconds = divmod(max(1, int(when * 1e9)), 10**9)
         spec = TimerSpec(0, 0, seconds, nanoseconds)
         self._done(
-            self._libc.timerfd_settime(self.number, TFD_TIMER_ABSTIME, ctypes.byref(spec), None)
+            self._libc.timerfd_settime(self._number, TFD_TIMER_ABSTIME, ctypes.byref(spec), None)
         )
 
-    def read(self) -> bool:
-        """False where it was set anew after it had come."""
+    def _read(self) -> None:
         try:
-            return bool(os.read(self.number, 8))
-        except BlockingIOError:
-            return False
+            os.read(self._number, 8)
+        except BlockingIOError:  # it was set anew after it had come
+            return
+        self._expired()
+
+    def close(self) -> None:
+        self._loop.remove_reader(self._number)
+        os.close(self._number)
+
+
+class LoopTimer:
+    """The loop's own, of which one is set at a time."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, expired: Callback) -> None:
+        self._loop, self._expired = loop, expired
+        self._handle: asyncio.TimerHandle | None = None
+
+    def set(self, when: float) -> None:
+        self.close()
+        self._handle = self._loop.call_later(max(0, when - time.monotonic()), self._expired)
+
+    def close(self) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
 
 
 class PreciseTimer:
-    """Of one loop. Times are those of `time.monotonic`.
+    """Of one loop. Times are those of `time.monotonic`; callbacks come in their order, whatever holds up the process.
 
     A process is woken some 0.2 ms after its timer's time, and a callback takes time itself. How late the first one
     ends is measured, and the timer is set so much earlier. What comes due within half a tick comes at once: few turns
@@ -72,42 +93,41 @@ class PreciseTimer:
         self._order = count()
         self._late = 0.0
         self._is_set_for = float("inf")
-        self._descriptor = TimerDescriptor() if has_timerfd else None
-        if self._descriptor is not None:
-            self._loop.add_reader(self._descriptor.number, self._expire)
+        self._timer = (TimerDescriptor if has_timerfd else LoopTimer)(self._loop, self._expire)
 
     def call_at(self, when: float, callback: Callback) -> None:
         """Once. It cannot be taken back."""
-        now = time.monotonic()
-        if when <= now:
-            self._loop.call_soon(callback)
-        elif self._descriptor is None:
-            self._loop.call_later(when - now, callback)
+        heappush(self._waiting, (when, next(self._order), callback))
+        if when <= time.monotonic():
+            self._loop.call_soon(self._run_due)
         else:
-            heappush(self._waiting, (when, next(self._order), callback))
             self._set()
 
     def _set(self) -> None:
         first = self._waiting[0][0]
         if first < self._is_set_for:
             self._is_set_for = first
-            self._descriptor.set(first - self._late)
+            self._timer.set(first - self._late)
 
     def _expire(self) -> None:
-        if not self._descriptor.read():
-            return
-        until, set_for = time.monotonic() + LATE_MAX, self._is_set_for - self._late
+        set_for = self._is_set_for - self._late
         self._is_set_for = float("inf")
+        until = time.monotonic() + LATE_MAX
         if self._waiting and self._waiting[0][0] < until:
             heappop(self._waiting)[2]()
             late = min(time.monotonic() - set_for, LATE_MAX)
             self._late += LATE_SHARE * (late - self._late)
+        self._run_until(until)
+
+    def _run_due(self) -> None:
+        self._run_until(time.monotonic() + LATE_MAX)
+
+    def _run_until(self, until: float) -> None:
         while self._waiting and self._waiting[0][0] < until:
             heappop(self._waiting)[2]()
         if self._waiting:
             self._set()
 
     def close(self) -> None:
-        if self._descriptor is not None:
-            self._loop.remove_reader(self._descriptor.number)
-            os.close(self._descriptor.number)
+        self._waiting.clear()
+        self._timer.close()
