@@ -22,10 +22,16 @@ def lacking(mirror: MirrorTopic, groups: GroupSync, reports: MirrorReports, now:
         if report is None:
             return f"the leader of partition {index} does not answer"
         if not report.is_caught_up:
-            return f"partition {index} is behind"
+            return f"partition {index} is behind{_advice(mirror)}"
     if not groups.settled(mirror.record.source_topic, now):
         return GROUPS_BEHIND
     return ""
+
+
+def _advice(mirror: MirrorTopic) -> str:
+    """A reversal's source takes no records: it will be caught up with."""
+    is_written = not mirror.record.is_reversing
+    return "; if producers go on at the source, pause them" if is_written else ""
 
 
 def unknown_ends(mirror: MirrorTopic, reports: MirrorReports, now: Instant) -> str:

@@ -79,7 +79,8 @@ class Federation:
     @property
     def holding(self) -> bool:
         """Producers finish what they have and begin nothing."""
-        return self.stopping or (self.statements.planned and not self.statements.moved)
+        stand_still = self.statements.planned or self.statements.paused
+        return self.stopping or (stand_still and not self.statements.moved)
 
     @property
     def drained(self) -> bool:

@@ -40,6 +40,7 @@ from tests.sim.world import Promise
 
 CREATE_TOPICS, DELETE_RECORDS, CREATE_PARTITIONS = 19, 21, 37
 ANSWER_MS = 15_000
+GIVEN_UP_MAX = 5  # promotions, until the operator pauses the producers
 LINK_CONFIGS = {
     "bootstrap.servers": f"{SOURCE}:9092",
     "consumer.offset.sync.enable": "true",
@@ -236,9 +237,17 @@ class Operator:
             await self._link(self._verb(verb))
             await self._world.sleep(500)
             await self.describe()
+            self._statements.paused |= self._given_up >= GIVEN_UP_MAX
         await self._complete()
         self._statements.moved = True
         self._world.note("operator", "moves the clients")
+
+    @property
+    def _given_up(self) -> int:
+        """Promotions that found no end, as producers go on: the README of links says to pause them then."""
+        mirror = self._statements.mirror
+        errors = mirror.record.transition_errors if mirror is not None else ()
+        return sum(error.because.startswith("promote gave up") for error in errors)
 
     async def _complete(self) -> None:
         """Partitions that the mirror had not followed yet are made here."""

@@ -60,6 +60,7 @@ class Statements:
     mirror_asked: bool = False
     ending_asked: bool = False  # a promotion or failover may have begun
     planned: bool = False  # producers stood still before the promotion was asked for
+    paused: bool = False  # producers stand still, as promotions were given up
     moved: bool = False  # clients live at the destination
     mirror: MirrorDescription | None = None  # as the operator was last told
 

@@ -40,3 +40,17 @@ def test_a_promotion_takes_no_answer_to_an_earlier_one_for_its_proof() -> None:
     cut = world.destination.mirror("orders").record.cut
     assert cut is not None
     assert cut.partitions[0].offset == 3
+
+
+def test_a_promotion_that_never_catches_up_is_given_up_and_says_what_to_do() -> None:
+    """Producers write more than the link may copy."""
+    world = started(io_max_bytes_per_second="100000", replica_fetch_max_bytes="65536")
+    for _ in range(20):
+        clients.send(world.source, "orders", 0, b"x" * 60_000)
+    assert change(world, "promote", timeout_ms=2_000).refusal is None
+    world.run_until(lambda: state(world) is MirrorState.ACTIVE)
+    (error,) = world.destination.mirror("orders").record.transition_errors
+    assert error.code == "TIMEOUT_ERROR"
+    assert error.because == (
+        "promote gave up: partition 0 is behind; if producers go on at the source, pause them"
+    )

@@ -21,10 +21,10 @@ def change(world: World, verb: str, **options: Any) -> TopicResult:
     return answer.topics[0]
 
 
-def started(partitions: int = 1) -> World:
+def started(partitions: int = 1, **configs: str) -> World:
     world = World().start()
     clients.create_topic(world.source, "orders", partitions)
-    linked(world)
+    linked(world, **configs)
     for index in range(partitions):
         clients.send(world.source, "orders", index, b"a", b"b")
     world.run_until(lambda: caught_up(world))
