@@ -240,6 +240,7 @@ class DelayProxy:
         self._serving: asyncio.Task[Any] | None = None
         self._thread: threading.Thread | None = None
         self._is_ready = threading.Event()
+        self._refused: OSError | None = None
 
     def line(self, direction: str) -> Line:
         """Of a new connection."""
@@ -247,8 +248,8 @@ class DelayProxy:
 
     async def serve(self) -> None:
         self._loop, self._serving = asyncio.get_running_loop(), asyncio.current_task()
-        self.timer = PreciseTimer()
-        with socket.create_server((self._listener, self.port), backlog=1024) as server:
+        with self._listen() as server:
+            self.timer = PreciseTimer()
             server.setblocking(False)
             _unpaced(server)  # and whatever it accepts
             self.port = server.getsockname()[1]
@@ -264,6 +265,14 @@ class DelayProxy:
                     passage.close()
                 self.pieces.close()
                 self.timer.close()
+
+    def _listen(self) -> socket.socket:
+        try:
+            return socket.create_server((self._listener, self.port), backlog=1024)
+        except OSError as error:
+            self._refused = error
+            self._is_ready.set()
+            raise
 
     async def _join(self, near: socket.socket) -> None:
         assert self._loop is not None
@@ -289,12 +298,18 @@ class DelayProxy:
         return self
 
     def wait_ready(self) -> None:
-        """Returns when it listens."""
+        """Returns when it listens. Raises OSError if it can't."""
         self._is_ready.wait()
+        if self._refused is not None:
+            raise self._refused
 
     def _run(self) -> None:
         with suppress(asyncio.CancelledError):
-            uvloop.run(self.serve())
+            try:
+                uvloop.run(self.serve())
+            except OSError as error:
+                if error is not self._refused:  # which `wait_ready` raises
+                    raise
 
     def cut(self, *ways: str) -> None:
         """Nothing passes any more, or not in these ways, and nobody is told: connections stand."""

@@ -189,3 +189,15 @@ def test_who_connects_to_nobody_is_let_go() -> None:
             assert near.recv(1) == b""
     finally:
         wide.stop()
+
+
+def test_a_port_that_is_taken_is_an_error() -> None:
+    command = [sys.executable, "-m", "tests.process.delay_proxies", "--to", "127.0.0.1:1", "--port"]
+    with proxy() as other:
+        late = DelayProxy("127.0.0.1", 1)
+        late.port = other.port
+        with pytest.raises(OSError, match="ddress already in use"):
+            late.start()
+        command += [str(other.port)]
+        ran = subprocess.run(command, input="", capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert ran.returncode and "ddress already in use" in ran.stderr
