@@ -8,7 +8,8 @@ data) and P8 (every hole is in the ledger). It sees a region through `brokers.re
   be, and which ones an operator means
 - `errors`: the errors that operators see; `protocol_versions`: of the link protocol
 - `offset_bounds`: how a partition stands at its source
-- `frames`, `hold_frames`: messages of the stream between two regions; `records/`: documents in the metadata log
+- `frames`, `hold_frames`, `reversal_frames`: messages of the stream between two regions
+- `records/`: documents in the metadata log
 - `commands`: what operators ask; `answers`: what they are told
 - `coordinator_election`: which broker coordinates links; `region_client`: how links ask their own region;
   `node_limits`: what the settings of a node allow them; `peer_limits`: and those who reach its listeners

@@ -18,6 +18,13 @@ from linker.filters import Filter
 from linker.hold_frames import HoldRetention, MirrorPositions, RetentionHeld
 from linker.offset_bounds import NOWHERE, OffsetBounds, SegmentPosition
 from linker.protocol_versions import SPOKEN, ProtocolVersions
+from linker.reversal_frames import (
+    CheckReversals,
+    ReversalRefused,
+    ReversalsChecked,
+    Reverse,
+    WithdrawReversals,
+)
 
 CHUNK_BYTES_MIN: Final = 64 << 10
 CHUNK_BYTES_MAX: Final = 16 << 20  # that a destination can ask for; one batch can be larger
@@ -184,50 +191,6 @@ class MirroredTopics:
     topic_ids: tuple[bytes, ...]
 
 
-class ReversedTopic(NamedTuple):
-    """By the source's name and topic id. `generation` is the mirror's since the reversal began; the mirror is there at
-    `metadata_offset` of its region's metadata log."""
-
-    topic: str
-    topic_id: bytes
-    mirror_topic_id: bytes
-    generation: int
-    is_paused: bool  # once it is the mirror
-    metadata_offset: Offset
-
-
-@dataclass(frozen=True, slots=True)
-class Reverse:
-    """The source is to make these topics read-only, and its mirrors' mirrors once those are writable (version 4)."""
-
-    topics: tuple[ReversedTopic, ...]
-
-
-class WithdrawnReversal(NamedTuple):
-    """The reversal of this generation will not happen."""
-
-    topic: str
-    topic_id: bytes
-    generation: int
-
-
-@dataclass(frozen=True, slots=True)
-class WithdrawReversals:
-    """The source's topics are its own again (version 4)."""
-
-    topics: tuple[WithdrawnReversal, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReversalRefused:
-    """The source's answer to Reverse where it cannot be done; `code` is a name of a refusal's code (version 4)."""
-
-    topic: str
-    generation: int
-    code: str
-    because: str
-
-
 @dataclass(frozen=True, slots=True)
 class WatchGroups:
     filters: tuple[Filter, ...]
@@ -354,4 +317,5 @@ Frame: TypeAlias = (
     | Unsubscribe | Agreed | Declined | Chunk | Beacon | AskBeacon | Credit | Brokers
     | Announce | Superseded | Reverse | WithdrawReversals | ReversalRefused
     | HoldRetention | MirrorPositions | RetentionHeld | RewatchTopics | WantedStreams | MirroredTopics
+    | CheckReversals | ReversalsChecked
 )  # fmt: skip

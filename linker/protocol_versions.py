@@ -20,7 +20,7 @@ class ProtocolVersions(NamedTuple):
         return f"versions {self.oldest} to {self.newest}"
 
 
-SPOKEN: Final = ProtocolVersions(oldest=1, newest=11)
+SPOKEN: Final = ProtocolVersions(oldest=1, newest=12)
 # From this version on a source may have several brokers: each serves the partitions that it leads.
 SEVERAL_BROKERS_FROM: Final = 2
 SUPERSEDES_FROM: Final = 3
@@ -38,3 +38,4 @@ WATCHES_FROM: Final = (
     10  # from which on a source tells how partitions stand without sending their records
 )
 LISTS_MIRRORS_FROM: Final = 11  # from which on a source keeps which of its topics are mirrored
+CHECKS_REVERSALS_FROM: Final = 12  # from which on a source says what it would refuse

@@ -3,7 +3,8 @@
 - `administration`: routes each command; `reading`: those that change nothing
 - `link_administration`, `mirror_administration`: links, mirror topics; `link_listing`: all links; `registry`: finds
   links and mirrors by name
-- `mirror_changes`: pause, resume, promote, failover, reversals and cancel of mirror topics
+- `mirror_changes`: pause, resume, promote, failover, reversals and cancel of mirror topics; `reversal_dry_runs`: what
+  the source would refuse
 - `restore_administration`: truncate-and-restore, with `each_topic`
 - `taken_over`: topics that another region has taken over; `unfencing`: they are written here again
 - `transitions`: what mirror topics are in the middle of

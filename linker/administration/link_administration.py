@@ -173,7 +173,7 @@ class LinkAdministration:
             return respond(Topics(tuple(result(link, mirror) for mirror in live)), now)
         why = f"link {link.name} is deleted with --force"
         asked = stop_asked(link, command.asked_by, why, now)
-        link.begin_deleting()
+        link.set_being_deleted(is_so=True)
         made = [mirror for mirror in live if mirror.is_made]
         stop = Stop(CutKind.FAILOVER, 0, asked)
         return stop_each(link, made, stop, partial(self._on_emptied, link, respond), now)
@@ -182,7 +182,7 @@ class LinkAdministration:
         self, link: ClusterLink, respond: Respond, topics: Topics, now: Instant
     ) -> Effects:
         if any(one.refusal is not None for one in topics.topics):
-            link.cancel_deleting()
+            link.set_being_deleted(is_so=False)
             return respond(topics, now)
         item = DocumentChange(
             kind=LINK_KIND, name=link.name, body=None, expected_version=link.version
@@ -204,7 +204,7 @@ class LinkAdministration:
         now: Instant,
     ) -> Effects:
         if isinstance(result, Refusal):
-            link.cancel_deleting()
+            link.set_being_deleted(is_so=False)
             return respond(undecided(result, f"link {link.name} was not deleted"), now)
         return self._registry.follow_links(now) + respond(topics, now)
 

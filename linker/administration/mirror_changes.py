@@ -20,6 +20,7 @@ from linker.administration.registry import (
     stop_asked,
     stop_each,
 )
+from linker.administration.reversal_dry_runs import ask_source
 from linker.answers import TopicResult, Topics
 from linker.commands import ChangeMirrors
 from linker.control.cancelling import VERB as CANCEL
@@ -65,9 +66,11 @@ class MirrorChanges:
         if trigger is MirrorTrigger.REVERSE:
             check_reversible(link)
         if command.validate_only:
-            return respond(
-                Topics(tuple(_check(link, each, trigger, command.verb) for each in mirrors)), now
-            )
+            checked = {each.topic: _check(link, each, trigger, command.verb) for each in mirrors}
+            if trigger is not MirrorTrigger.REVERSE:
+                return respond(Topics(tuple(checked.values())), now)
+            is_paused = command.verb == verb_of(CutKind.REVERSE_AND_PAUSE)
+            return ask_source(self._region, link, checked, respond, now, is_paused=is_paused)
         if command.verb in _STOPS:
             asked = stop_asked(link, command.asked_by, command.why, now)
             timeout_ms = command.timeout_ms or PROMOTE_TIMEOUT_MS

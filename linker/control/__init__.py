@@ -23,7 +23,8 @@ On the link coordinator:
 - `failover`: promote and failover of a mirror topic, up to the cut; `mirror_handover`: after it
 - `failover_phases`: the phases of both; `mirror_proof`: those in which a promotion or reversal is proved
 - `writer_changes`: who writes a mirror topic from now on, if its record is still the one that was decided upon
-- `reversing`: what a link tells its source of reversals; `pending_mirror`: the source that becomes the mirror
+- `reversing`: what a link tells its source of reversals; `reversal_checks`: what it asks it before
+- `pending_mirror`: the source that becomes the mirror
 - `restore`: truncate-and-restore of a topic; `divergence_cuts`: what it cuts, for the hole ledger
 - `superseding`: tells the source what was taken over, and what is mirrored
 - `stop_lists`: promotes, fails over and reverses several topics by one decision, whatever crashes

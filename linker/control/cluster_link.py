@@ -36,7 +36,6 @@ from linker.frames import (
     Frame,
     GroupOffsets,
     Refused,
-    ReversalRefused,
     TopicState,
     Welcome,
 )
@@ -45,6 +44,7 @@ from linker.records.link_state import LinkRecord, LinkState
 from linker.records.mirror_record import MIRROR_KIND
 from linker.records.stop_list import STOP_LIST_KIND
 from linker.region_client import Effects, RegionClient
+from linker.reversal_frames import ReversalRefused, ReversalsChecked
 
 
 class ClusterLink:
@@ -92,7 +92,7 @@ class ClusterLink:
             lambda: self._auto_mirrors.filters,
         )
         self._superseding = Superseding(region, self._settings, self._sources, self.mirrors)
-        self._reversing = Reversing(region, self._settings, self._sources)
+        self.reversing = Reversing(region, self._settings, self._sources)
         self._is_being_deleted = False
         self._answered_by = ""  # the source's cluster id, as it said itself
         self._region = region
@@ -196,12 +196,9 @@ class ClusterLink:
         """Whether no mirror may be added, because it would be left without a link."""
         return self._is_being_deleted
 
-    def begin_deleting(self) -> None:
-        self._is_being_deleted = True
-
-    def cancel_deleting(self) -> None:
-        """The link could not be deleted."""
-        self._is_being_deleted = False
+    def set_being_deleted(self, *, is_so: bool) -> None:
+        """Not so: it could not be deleted."""
+        self._is_being_deleted = is_so
 
     @property
     def stop_lists(self) -> StopLists:
@@ -221,7 +218,7 @@ class ClusterLink:
     @property
     def source_version(self) -> int:
         """Of the link protocol, on the first stream to the source; 0 before there was one."""
-        return self._reversing.version
+        return self.reversing.version
 
     def inquire(self, source_topic: str, inquirer: Inquirer, now: Instant) -> Effects:
         """`inquirer` receives the source topic; None when the link does not open, or closes before the answer."""
@@ -300,7 +297,7 @@ class ClusterLink:
     def _tell(self, mirrors: Iterable[MirrorTopic], now: Instant) -> Effects:
         """What the source has to know of these."""
         found = list(mirrors)
-        told = self._superseding.tell(found, now) + self._reversing.tell(found)
+        told = self._superseding.tell(found, now) + self.reversing.tell(found)
         return told + self._mirror_topics.holds.changed(now)
 
     # --- the region ---
@@ -355,7 +352,7 @@ class ClusterLink:
             return effects
         self._answered_by = welcome.cluster_id
         self._superseding.opened(welcome.version)
-        self._reversing.opened(welcome.version)
+        self.reversing.opened(welcome.version)
         effects += self._mirror_topics.holds.opened(welcome.version)
         effects += self._tell(self.mirrors.values(), now)
         self._auto_mirrors.on_open(welcome)
@@ -386,10 +383,12 @@ class ClusterLink:
                 return self._sources.on_brokers(frame, connection, now)
             case ReversalRefused():
                 return self._mirror_topics.on_reversal_refused(frame, now)
+            case ReversalsChecked():
+                return self.reversing.checks.answered(frame, now)
             case TopicState():
                 effects = self._mirror_topics.on_source_state(frame, now)
                 mirror = self.mirrors.get(self.config.prefix + frame.topic)
-                effects += self._reversing.source_changed(mirror) if mirror is not None else []
+                effects += self.reversing.source_changed(mirror) if mirror is not None else []
                 effects += self._source_topics.answered(frame, now)
                 return effects + self._auto_mirrors.on_source_state(frame, now)
             case RetentionHeld():

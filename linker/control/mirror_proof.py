@@ -20,10 +20,10 @@ from linker.control.group_sync import GroupSync
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_brokers import SourceBrokers
-from linker.frames import ReversalRefused
 from linker.records.mirror_record import CutKind, TransitionError, verb_of
 from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
 from linker.region_client import Effects, RegionClient
+from linker.reversal_frames import ReversalRefused
 
 CHECK_MS: Final = 20  # how often a promotion looks whether its proof is complete
 NOT_FENCED: Final = "the source's topic is not read-only yet"

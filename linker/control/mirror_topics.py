@@ -28,11 +28,12 @@ from linker.control.stop_lists import StopLists
 from linker.data.destination_stream import DestinationStream
 from linker.data.mirror_link import Divergence
 from linker.errors import MirrorError
-from linker.frames import ReversalRefused, TopicState
+from linker.frames import TopicState
 from linker.records.hole_ledger import Hole
 from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror, removal
 from linker.records.mirror_state import LIVE, RESTORING, MirrorState
 from linker.region_client import Done, Effects, RegionClient
+from linker.reversal_frames import ReversalRefused
 
 
 class MirrorTopics:

@@ -8,18 +8,18 @@ from typing import Final, TypeAlias
 
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import MirrorTopic
+from linker.control.reversal_checks import ReversalChecks
 from linker.control.source_brokers import SourceBrokers
-from linker.frames import (
-    TOPICS_MAX,
-    Former,
+from linker.frames import TOPICS_MAX, Former
+from linker.protocol_versions import REVERSES_FROM
+from linker.records.mirror_record import CutKind, MirrorRecord
+from linker.region_client import Effects, RegionClient
+from linker.reversal_frames import (
     Reverse,
     ReversedTopic,
     WithdrawnReversal,
     WithdrawReversals,
 )
-from linker.protocol_versions import REVERSES_FROM
-from linker.records.mirror_record import CutKind, MirrorRecord
-from linker.region_client import Effects, RegionClient
 
 NOT_TAKEN_BACK: Final = "the source has not taken its topic back yet"
 
@@ -69,6 +69,18 @@ def unheard_withdrawal(region: RegionClient, mirror: MirrorTopic) -> Former | No
     return reversing if is_own and _is_given_up(mirror.record, reversing) else None
 
 
+def to_be_reversed(region: RegionClient, mirror: MirrorTopic, *, is_paused: bool) -> ReversedTopic:
+    """As the source would be told, if it were reversed now."""
+    return ReversedTopic(
+        mirror.record.source_topic,
+        mirror.record.source_topic_id.bytes,
+        region.view.image.topics_by_name[mirror.topic].id.bytes,
+        next_generation(mirror),
+        is_paused,
+        mirror.version,
+    )
+
+
 class Reversing:
     """Of one link, on its coordinator. `_told`: what the source was told last on the stream that is open, by topic."""
 
@@ -78,6 +90,7 @@ class Reversing:
         self._link = link
         self._sources = sources
         self._told: dict[str, Notice] = {}
+        self.checks = ReversalChecks(region, sources)
 
     def opened(self, version: int) -> None:
         """The first stream is another one."""

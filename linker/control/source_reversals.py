@@ -15,17 +15,19 @@ from brokers.metadata.commands.document_commands import DocumentChange
 from brokers.timers import Act
 from linker.config import LinkConfig
 from linker.data.credit import StreamSender
-from linker.frames import (
+from linker.records.link_state import LinkRecord
+from linker.records.mirror_record import MIRROR_KIND, Asked, CutKind, MirrorRecord, decode_mirror
+from linker.records.mirror_state import TRANSITIONS, MirrorState, MirrorTrigger
+from linker.region_client import Effects, RegionClient
+from linker.reversal_frames import (
+    CheckReversals,
     ReversalRefused,
+    ReversalsChecked,
     Reverse,
     ReversedTopic,
     WithdrawnReversal,
     WithdrawReversals,
 )
-from linker.records.link_state import LinkRecord
-from linker.records.mirror_record import MIRROR_KIND, Asked, CutKind, MirrorRecord, decode_mirror
-from linker.records.mirror_state import TRANSITIONS, MirrorState, MirrorTrigger
-from linker.region_client import Effects, RegionClient
 
 RETRY_MS: Final = 500
 GENERATION_MAX: Final = 2**31 - 1
@@ -65,6 +67,16 @@ class SourceReversals:
             for topic in dict.fromkeys(frame.topics)
             for effect in self._reverse(topic, cluster_id, link_name, sender, now)
         ]
+
+    def check(
+        self, frame: CheckReversals, cluster_id: str, link_name: str, sender: StreamSender
+    ) -> Effects:
+        """The same, of which nothing is done: answers what would be refused."""
+        whys = ((one, self._why_not(one, cluster_id, link_name)) for one in frame.topics)
+        refused = (
+            ReversalRefused(one.topic, one.generation, *why) for one, why in whys if why is not None
+        )
+        return [*sender.send(ReversalsChecked(frame.nonce, tuple(refused)))]
 
     def _reverse(
         self,

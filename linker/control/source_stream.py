@@ -36,7 +36,6 @@ from linker.frames import (
     Hello,
     MirroredTopics,
     Refused,
-    Reverse,
     RewatchTopics,
     SourceBroker,
     Subscribe,
@@ -44,7 +43,6 @@ from linker.frames import (
     Unsubscribe,
     WatchGroups,
     WatchTopics,
-    WithdrawReversals,
 )
 from linker.hold_frames import HoldRetention, MirrorPositions
 from linker.protocol_versions import (
@@ -55,6 +53,7 @@ from linker.protocol_versions import (
 )
 from linker.records.mirror_record import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
+from linker.reversal_frames import CheckReversals, Reverse, WithdrawReversals
 from linker.sliced_work import Job, SlicedWork, Step
 from linker.watch_quotas import WatchShare, filters_size, names_size
 
@@ -144,6 +143,9 @@ class SourceStream:
             case Reverse():
                 by = (self._destination, self._link_name)
                 return self._reversals.reverse(frame, *by, self._sender, now)
+            case CheckReversals():
+                by = (self._destination, self._link_name)
+                return self._reversals.check(frame, *by, self._sender)
             case WithdrawReversals():
                 return self._reversals.withdraw(frame, self._destination, now)
         return self._contained.do(partial(self._on_own_frame, self._source, frame), now)

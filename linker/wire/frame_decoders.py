@@ -24,9 +24,6 @@ from linker.frames import (
     MirroredTopics,
     Pace,
     Refused,
-    ReversalRefused,
-    Reverse,
-    ReversedTopic,
     RewatchTopics,
     SourceBroker,
     Subscribe,
@@ -38,8 +35,6 @@ from linker.frames import (
     WatchGroups,
     WatchTopics,
     Welcome,
-    WithdrawnReversal,
-    WithdrawReversals,
 )
 from linker.hold_frames import (
     POSITIONS_MAX,
@@ -50,6 +45,16 @@ from linker.hold_frames import (
 )
 from linker.offset_bounds import BehindOrigin, OffsetBounds, SegmentPosition
 from linker.protocol_versions import SEVERAL_BROKERS_FROM, ProtocolVersions
+from linker.reversal_frames import (
+    CHECKED_MAX,
+    CheckReversals,
+    ReversalRefused,
+    ReversalsChecked,
+    Reverse,
+    ReversedTopic,
+    WithdrawnReversal,
+    WithdrawReversals,
+)
 from linker.wire.frame_encoders import ZSTD
 from linker.wire.limits import (
     GROUP_OFFSETS_MAX,
@@ -189,6 +194,26 @@ def _from_declined(message: pb.Declined) -> Declined:
     return Declined(message.subscription, error, because, agreed_offset, began_at)
 
 
+def _reversed_topics(messages: Any, maximum: int) -> tuple[ReversedTopic, ...]:
+    return tuple(
+        ReversedTopic(
+            name(one.topic),
+            topic_id(one.topic_id),
+            topic_id(one.mirror_topic_id),
+            one.generation,
+            one.is_paused,
+            offset(one.metadata_offset),
+        )
+        for one in listed(messages, maximum)
+    )
+
+
+def _reversal_refused(message: pb.ReversalRefused) -> ReversalRefused:
+    return ReversalRefused(
+        name(message.topic), message.generation, name(message.code), reason(message.because)
+    )
+
+
 DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     "hello": lambda m: Hello(
         name(m.link_name),
@@ -263,18 +288,10 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
             for one in listed(m.topics, TOPICS_MAX)
         )
     ),
-    "reverse": lambda m: Reverse(
-        tuple(
-            ReversedTopic(
-                name(one.topic),
-                topic_id(one.topic_id),
-                topic_id(one.mirror_topic_id),
-                one.generation,
-                one.is_paused,
-                offset(one.metadata_offset),
-            )
-            for one in listed(m.topics, TOPICS_MAX)
-        )
+    "reverse": lambda m: Reverse(_reversed_topics(m.topics, TOPICS_MAX)),
+    "check_reversals": lambda m: CheckReversals(m.nonce, _reversed_topics(m.topics, CHECKED_MAX)),
+    "reversals_checked": lambda m: ReversalsChecked(
+        m.nonce, tuple(_reversal_refused(one) for one in listed(m.refused, CHECKED_MAX))
     ),
     "withdraw_reversals": lambda m: WithdrawReversals(
         tuple(
@@ -282,9 +299,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
             for one in listed(m.topics, TOPICS_MAX)
         )
     ),
-    "reversal_refused": lambda m: ReversalRefused(
-        name(m.topic), m.generation, name(m.code), reason(m.because)
-    ),
+    "reversal_refused": _reversal_refused,
     "hold_retention": lambda m: HoldRetention(
         offset(m.max_bytes),
         offset(m.max_ms),

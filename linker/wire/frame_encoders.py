@@ -16,8 +16,6 @@ from linker.frames import (
     Hello,
     MirroredTopics,
     Refused,
-    ReversalRefused,
-    Reverse,
     RewatchTopics,
     Subscribe,
     Superseded,
@@ -27,10 +25,16 @@ from linker.frames import (
     WatchGroups,
     WatchTopics,
     Welcome,
-    WithdrawReversals,
 )
 from linker.hold_frames import HoldRetention, MirrorPositions, RetentionHeld
 from linker.offset_bounds import OffsetBounds
+from linker.reversal_frames import (
+    CheckReversals,
+    ReversalRefused,
+    ReversalsChecked,
+    Reverse,
+    WithdrawReversals,
+)
 from linker.wire.v1 import link_pb2 as pb
 
 ZSTD: Final = "zstd"
@@ -203,6 +207,15 @@ def _mirror_positions(frame: MirrorPositions) -> pb.Frame:
     return pb.Frame(mirror_positions=pb.MirrorPositions(positions=positions))
 
 
+def _reversal_refused(frame: ReversalRefused) -> pb.ReversalRefused:
+    return pb.ReversalRefused(
+        topic=frame.topic,
+        generation=frame.generation,
+        code=frame.code,
+        because=frame.because,
+    )
+
+
 _PATTERNS: Final = {Pattern.LITERAL: pb.Filter.LITERAL, Pattern.PREFIXED: pb.Filter.PREFIXED}
 
 ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
@@ -264,12 +277,16 @@ ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
             topics=[pb.WithdrawReversals.Topic(**each._asdict()) for each in frame.topics]
         )
     ),
-    ReversalRefused: lambda frame: pb.Frame(
-        reversal_refused=pb.ReversalRefused(
-            topic=frame.topic,
-            generation=frame.generation,
-            code=frame.code,
-            because=frame.because,
+    ReversalRefused: lambda frame: pb.Frame(reversal_refused=_reversal_refused(frame)),
+    CheckReversals: lambda frame: pb.Frame(
+        check_reversals=pb.CheckReversals(
+            nonce=frame.nonce,
+            topics=[pb.Reverse.Topic(**each._asdict()) for each in frame.topics],
+        )
+    ),
+    ReversalsChecked: lambda frame: pb.Frame(
+        reversals_checked=pb.ReversalsChecked(
+            nonce=frame.nonce, refused=[_reversal_refused(each) for each in frame.refused]
         )
     ),
     Announce: lambda frame: pb.Frame(

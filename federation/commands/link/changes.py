@@ -237,8 +237,8 @@ def _reversal(verb: str, method: str, state: str) -> click.Command:
         f"Make mirror TOPICS and their sources change places; the new mirrors are {state}.\n\n"
         "The source's topics become read-only; once the mirrors hold all of them, they are writable. Nothing is lost. "
         "Both regions need a bidirectional link of this name. After --timeout-ms everything is as before, and so it is "
-        "after `causeway mirror cancel`. --dry-run checks what this region knows: the other region is not asked, and "
-        "may refuse."
+        "after `causeway mirror cancel`. --dry-run asks the source, too, what it would refuse; one of an older release "
+        "is not asked, and may refuse."
     )
     return command
 

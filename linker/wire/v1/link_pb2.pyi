@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Frame(_message.Message):
-    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce", "superseded", "reverse", "withdraw_reversals", "reversal_refused", "hold_retention", "mirror_positions", "retention_held", "rewatch_topics", "frame_part", "wanted_streams", "mirrored_topics")
+    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce", "superseded", "reverse", "withdraw_reversals", "reversal_refused", "hold_retention", "mirror_positions", "retention_held", "rewatch_topics", "frame_part", "wanted_streams", "mirrored_topics", "check_reversals", "reversals_checked")
     HELLO_FIELD_NUMBER: _ClassVar[int]
     WELCOME_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
@@ -37,6 +37,8 @@ class Frame(_message.Message):
     FRAME_PART_FIELD_NUMBER: _ClassVar[int]
     WANTED_STREAMS_FIELD_NUMBER: _ClassVar[int]
     MIRRORED_TOPICS_FIELD_NUMBER: _ClassVar[int]
+    CHECK_REVERSALS_FIELD_NUMBER: _ClassVar[int]
+    REVERSALS_CHECKED_FIELD_NUMBER: _ClassVar[int]
     hello: Hello
     welcome: Welcome
     refused: Refused
@@ -65,7 +67,9 @@ class Frame(_message.Message):
     frame_part: FramePart
     wanted_streams: WantedStreams
     mirrored_topics: MirroredTopics
-    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., superseded: _Optional[_Union[Superseded, _Mapping]] = ..., reverse: _Optional[_Union[Reverse, _Mapping]] = ..., withdraw_reversals: _Optional[_Union[WithdrawReversals, _Mapping]] = ..., reversal_refused: _Optional[_Union[ReversalRefused, _Mapping]] = ..., hold_retention: _Optional[_Union[HoldRetention, _Mapping]] = ..., mirror_positions: _Optional[_Union[MirrorPositions, _Mapping]] = ..., retention_held: _Optional[_Union[RetentionHeld, _Mapping]] = ..., rewatch_topics: _Optional[_Union[RewatchTopics, _Mapping]] = ..., frame_part: _Optional[_Union[FramePart, _Mapping]] = ..., wanted_streams: _Optional[_Union[WantedStreams, _Mapping]] = ..., mirrored_topics: _Optional[_Union[MirroredTopics, _Mapping]] = ...) -> None: ...
+    check_reversals: CheckReversals
+    reversals_checked: ReversalsChecked
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., superseded: _Optional[_Union[Superseded, _Mapping]] = ..., reverse: _Optional[_Union[Reverse, _Mapping]] = ..., withdraw_reversals: _Optional[_Union[WithdrawReversals, _Mapping]] = ..., reversal_refused: _Optional[_Union[ReversalRefused, _Mapping]] = ..., hold_retention: _Optional[_Union[HoldRetention, _Mapping]] = ..., mirror_positions: _Optional[_Union[MirrorPositions, _Mapping]] = ..., retention_held: _Optional[_Union[RetentionHeld, _Mapping]] = ..., rewatch_topics: _Optional[_Union[RewatchTopics, _Mapping]] = ..., frame_part: _Optional[_Union[FramePart, _Mapping]] = ..., wanted_streams: _Optional[_Union[WantedStreams, _Mapping]] = ..., mirrored_topics: _Optional[_Union[MirroredTopics, _Mapping]] = ..., check_reversals: _Optional[_Union[CheckReversals, _Mapping]] = ..., reversals_checked: _Optional[_Union[ReversalsChecked, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
     __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes", "oldest_version", "broker_id", "compression", "fetch_min_bytes", "fetch_wait_max_ms", "chunk_bytes_max")
@@ -490,6 +494,22 @@ class ReversalRefused(_message.Message):
     code: str
     because: str
     def __init__(self, topic: _Optional[str] = ..., generation: _Optional[int] = ..., code: _Optional[str] = ..., because: _Optional[str] = ...) -> None: ...
+
+class CheckReversals(_message.Message):
+    __slots__ = ("nonce", "topics")
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    nonce: int
+    topics: _containers.RepeatedCompositeFieldContainer[Reverse.Topic]
+    def __init__(self, nonce: _Optional[int] = ..., topics: _Optional[_Iterable[_Union[Reverse.Topic, _Mapping]]] = ...) -> None: ...
+
+class ReversalsChecked(_message.Message):
+    __slots__ = ("nonce", "refused")
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    REFUSED_FIELD_NUMBER: _ClassVar[int]
+    nonce: int
+    refused: _containers.RepeatedCompositeFieldContainer[ReversalRefused]
+    def __init__(self, nonce: _Optional[int] = ..., refused: _Optional[_Iterable[_Union[ReversalRefused, _Mapping]]] = ...) -> None: ...
 
 class HoldRetention(_message.Message):
     __slots__ = ("max_bytes", "max_ms", "topics", "is_continued")

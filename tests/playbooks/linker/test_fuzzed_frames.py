@@ -18,9 +18,6 @@ from linker.frames import (
     Former,
     Frame,
     MirroredTopics,
-    ReversalRefused,
-    Reverse,
-    ReversedTopic,
     RewatchTopics,
     SourceBroker,
     Superseded,
@@ -28,10 +25,17 @@ from linker.frames import (
     TopicState,
     Unsubscribe,
     WantedStreams,
+)
+from linker.hold_frames import HeldTopic, HoldRetention, MirrorPositions, RetentionHeld
+from linker.reversal_frames import (
+    CheckReversals,
+    ReversalRefused,
+    ReversalsChecked,
+    Reverse,
+    ReversedTopic,
     WithdrawnReversal,
     WithdrawReversals,
 )
-from linker.hold_frames import HeldTopic, HoldRetention, MirrorPositions, RetentionHeld
 from linker.wire import frames
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.liars import Liar
@@ -54,7 +58,9 @@ STRAYS: tuple[Frame, ...] = (
     MirrorPositions(((1, 1),)),
     MirroredTopics((ID,)),
     RetentionHeld(1 << 20, 60_000, "why"),
+    CheckReversals(7, (ReversedTopic("orders", ID, ID, 2, False, 5),)),
     ReversalRefused("orders", 1, "NO", "why"),
+    ReversalsChecked(7, (ReversalRefused("orders", 1, "NO", "why"),)),
     Reverse((ReversedTopic("orders", ID, ID, 2, False, 5),)),
     RewatchTopics(("orders",), ("own",)),
     Superseded((SupersededTopic("orders", ID, 2),)),

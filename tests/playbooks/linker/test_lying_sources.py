@@ -18,13 +18,13 @@ from linker.frames import (
     Hello,
     OffsetBounds,
     Refused,
-    ReversalRefused,
     SourceBroker,
     TopicState,
     Welcome,
 )
 from linker.hold_frames import RetentionHeld
 from linker.records.mirror_state import MirrorState
+from linker.reversal_frames import ReversalRefused, ReversalsChecked
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.liars import Liar, Lie, commits, instead, of
 from tests.playbooks.linker.world import caught_up, linked
@@ -99,6 +99,7 @@ LIES: dict[str, Lie] = {
     # what nobody has asked for
     "a hold of nobody": instead(Beacon, RetentionHeld(-1, -1, "why")),
     "a reversal refused": instead(Beacon, ReversalRefused("orders", INT64, "NO", "because")),
+    "reversals checked": instead(Beacon, ReversalsChecked(1, (ReversalRefused("own", 1, "NO", "because"),))),
     "credit": instead(Beacon, Credit(INT64)),
     "garbage": instead(Beacon, b"\xff" * 100),
 }  # fmt: skip

@@ -8,14 +8,18 @@ import pytest
 from linker.errors import LinkRefusal
 from linker.frames import (
     MirroredTopics,
-    Reverse,
     Superseded,
     TopicState,
     Welcome,
-    WithdrawReversals,
 )
-from linker.protocol_versions import LISTS_MIRRORS_FROM, REVERSES_FROM, SUPERSEDES_FROM
+from linker.protocol_versions import (
+    CHECKS_REVERSALS_FROM,
+    LISTS_MIRRORS_FROM,
+    REVERSES_FROM,
+    SUPERSEDES_FROM,
+)
 from linker.records.mirror_state import MirrorState
+from linker.reversal_frames import CheckReversals, Reverse, WithdrawReversals
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.test_fencing import fail_over
 from tests.playbooks.linker.test_restore import failed_over, link_back, restore
@@ -27,6 +31,7 @@ BROUGHT = {
     Reverse: REVERSES_FROM,
     WithdrawReversals: REVERSES_FROM,
     MirroredTopics: LISTS_MIRRORS_FROM,
+    CheckReversals: CHECKS_REVERSALS_FROM,
 }
 
 
@@ -60,6 +65,14 @@ def test_a_reversal_is_refused_and_the_topic_stays_where_it_is(
     assert state(world.destination) is MirrorState.ACTIVE
     assert can_write(world.source) and not can_write(world.destination)
     world.run_until(lambda: caught_up(world))
+
+
+def test_a_dry_run_of_a_reversal_asks_no_source_that_would_do_it() -> None:
+    world = reversible(world=Older(CHECKS_REVERSALS_FROM - 1))
+    assert reverse(world.destination, validate_only=True).refusal is None
+    world.run(2_000)
+    assert state(world.destination) is MirrorState.ACTIVE
+    assert can_write(world.source) and not can_write(world.destination)
 
 
 def test_a_source_that_was_upgraded_is_reversed() -> None:

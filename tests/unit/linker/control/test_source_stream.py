@@ -34,11 +34,10 @@ from linker.frames import (
     TopicState,
     WatchTopics,
     Welcome,
-    WithdrawnReversal,
-    WithdrawReversals,
 )
 from linker.hold_frames import HeldTopic, HoldRetention
 from linker.region_client import RegionClient
+from linker.reversal_frames import WithdrawnReversal, WithdrawReversals
 from tests.kernel.planted_faults import FaultyView
 from tests.unit.brokers.api.whole import Whole
 

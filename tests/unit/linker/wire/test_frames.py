@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.ids import OffsetAndMetadata, TopicPartition
-from linker import frames, hold_frames
+from linker import frames, hold_frames, reversal_frames
 from linker.errors import MirrorError
 from linker.filters import Filter, Pattern
 from linker.frames import Chunk
@@ -38,6 +38,10 @@ VERSIONS = st.builds(ProtocolVersions, st.integers(1, 2**32 - 1), UINT32)
 CHUNKS = st.builds(
     Chunk, UINT, OFFSETS, OFFSETS, EPOCHS, st.booleans(), STANDINGS, SIGNED, st.binary(max_size=300)
 )
+REVERSED = st.builds(
+    reversal_frames.ReversedTopic, TEXT, TOPIC_IDS, TOPIC_IDS, SIGNED, st.booleans(), OFFSETS
+)
+REFUSED = st.builds(reversal_frames.ReversalRefused, TEXT, SIGNED, TEXT, TEXT)
 OTHERS = st.one_of(
     st.builds(frames.Hello, TEXT, TEXT, TEXT, TEXT, UINT32, VERSIONS, chunk_bytes_max=UINT32),
     st.builds(frames.Welcome, TEXT, UINT32),
@@ -72,22 +76,16 @@ OTHERS = st.one_of(
         hold_frames.MirrorPositions, st.lists(st.tuples(UINT, OFFSETS), max_size=3).map(tuple)
     ),
     st.builds(hold_frames.RetentionHeld, OFFSETS, OFFSETS, TEXT),
+    st.builds(reversal_frames.Reverse, st.lists(REVERSED, max_size=3).map(tuple)),
     st.builds(
-        frames.Reverse,
+        reversal_frames.WithdrawReversals,
         st.lists(
-            st.builds(
-                frames.ReversedTopic, TEXT, TOPIC_IDS, TOPIC_IDS, SIGNED, st.booleans(), OFFSETS
-            ),
-            max_size=3,
+            st.builds(reversal_frames.WithdrawnReversal, TEXT, TOPIC_IDS, SIGNED), max_size=3
         ).map(tuple),
     ),
-    st.builds(
-        frames.WithdrawReversals,
-        st.lists(st.builds(frames.WithdrawnReversal, TEXT, TOPIC_IDS, SIGNED), max_size=3).map(
-            tuple
-        ),
-    ),
-    st.builds(frames.ReversalRefused, TEXT, SIGNED, TEXT, TEXT),
+    REFUSED,
+    st.builds(reversal_frames.CheckReversals, UINT, st.lists(REVERSED, max_size=3).map(tuple)),
+    st.builds(reversal_frames.ReversalsChecked, UINT, st.lists(REFUSED, max_size=3).map(tuple)),
     st.builds(
         frames.Superseded,
         st.lists(

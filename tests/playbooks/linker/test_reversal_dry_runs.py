@@ -1,0 +1,108 @@
+"""`--dry-run` of a reversal: both regions say what they would refuse, and nothing is changed."""
+
+from typing import Any
+
+import pytest
+
+from linker.answers import LinkDescription
+from linker.errors import LinkRefusal
+from linker.records.mirror_state import MirrorState
+from linker.reversal_frames import CheckReversals, ReversalsChecked
+from tests.playbooks.linker.test_bidirectional import (
+    BOTH_DIAL,
+    create,
+    link_from_one_end,
+)
+from tests.playbooks.linker.test_reversals import can_write, reverse, reversible, state
+from tests.playbooks.linker.world import Host, World
+
+VERBS = ("reverse-and-start", "reverse-and-pause")
+
+
+class Counting(World):
+    """How many frames of these it sends; `is_cut_off`: none of them arrives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[type] = []
+        self.is_cut_off = False
+
+    def send(self, host: Host, stream: int, frame: Any) -> None:
+        if isinstance(frame, CheckReversals | ReversalsChecked):
+            self.sent.append(type(frame))
+            if self.is_cut_off:
+                return
+        super().send(host, stream, frame)
+
+
+def prefixed_at_the_source(world: World) -> None:
+    """What the source mirrors has a prefix: its mirror of the reversed topic would have another name."""
+    for host, address, more in (
+        (world.destination, "west:9092", {}),
+        (world.source, "east:9092", {"cluster.link.prefix": "e."}),
+    ):
+        answer = create(host, {**BOTH_DIAL, **more, "bootstrap.servers": address})
+        assert isinstance(answer, LinkDescription), answer
+
+
+def dry_run(world: World, verb: str = VERBS[0]) -> LinkRefusal | None:
+    """Neither region's metadata may change."""
+    world.run(3_000)  # what the source keeps of its destinations
+    ends = (world.source, world.destination)
+    before = [one.view.image.next_offset for one in ends]
+    refusal = reverse(world.destination, verb, validate_only=True).refusal
+    world.run(3_000)
+    assert [one.view.image.next_offset for one in ends] == before
+    assert can_write(world.source) and not can_write(world.destination)
+    return refusal
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("link", [None, link_from_one_end])
+def test_what_neither_region_would_refuse(link: Any, verb: str) -> None:
+    world = Counting()
+    _ = reversible(world=world) if link is None else reversible(link, world=world)
+    assert dry_run(world, verb) is None
+    assert world.sent == [CheckReversals, ReversalsChecked]
+    assert reverse(world.destination, verb).refusal is None
+    world.run_until(lambda: state(world.destination) is MirrorState.STOPPED)
+    assert can_write(world.destination) and not can_write(world.source)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_the_source_would_refuse_is_refused_as_it_would_be(verb: str) -> None:
+    world = reversible(prefixed_at_the_source)
+    refusal = dry_run(world, verb)
+    assert refusal is not None
+    assert refusal.code == "INVALID_REQUEST"
+    assert refusal.because == "link both has a prefix at the source"
+    assert "source region" in refusal.hint
+    assert reverse(world.destination, verb).refusal is None
+    world.run_until(lambda: state(world.destination) is MirrorState.ACTIVE)
+    (error,) = world.destination.mirror("orders").record.transition_errors
+    assert error.code == refusal.code and refusal.because in error.because
+
+
+def test_a_source_that_does_not_answer_is_refused_in_time() -> None:
+    world = Counting()
+    reversible(world=world)
+    world.is_cut_off = True
+    began = world.now
+    refusal = reverse(world.destination, validate_only=True).refusal
+    assert refusal is not None
+    assert refusal.code == "CLUSTER_LINK_UNAVAILABLE"
+    assert "does not answer" in refusal.because
+    assert world.now - began < 6_000
+    world.is_cut_off = False
+    assert dry_run(world) is None
+
+
+def test_an_answer_that_comes_late_is_no_answer_to_the_next() -> None:
+    world = Counting()
+    reversible(world=world)
+    world.delay_ms = 4_000
+    refusal = reverse(world.destination, validate_only=True).refusal
+    assert refusal is not None and refusal.code == "CLUSTER_LINK_UNAVAILABLE"
+    world.delay_ms = 5
+    world.run(10_000)
+    assert dry_run(world) is None
