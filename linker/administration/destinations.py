@@ -62,6 +62,20 @@ def _described(
     )
 
 
+def require_unused(region: RegionClient, registry: Registry, link: str) -> None:
+    """Raises LinkRefusal if a region said last that it mirrors topics over this link."""
+    by_id = region.view.image.topics_by_id
+    for record in registry.destinations.records.values():
+        count = sum(each in by_id for each in record.topic_ids) if record.link == link else 0
+        if count:
+            raise LinkRefusal(
+                "CLUSTER_LINK_IN_USE",
+                f"region {record.cluster_id} mirrors topics of this one over link {link}: {count}",
+                hint="`causeway link destinations` lists them: promote or fail them over there first, "
+                "or delete with --force, and they wait for a link",
+            )
+
+
 def forget_destination(
     region: RegionClient,
     registry: Registry,

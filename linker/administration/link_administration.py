@@ -11,6 +11,7 @@ from brokers.metadata.commands.document_commands import DocumentChange, PutDocum
 from brokers.metadata.image.image import ADMIN_LISTENER, LINK_LISTENER, Image
 from linker import config
 from linker.administration import status
+from linker.administration.destinations import require_unused
 from linker.administration.registry import (
     AnyLink,
     PreparedAnswer,
@@ -211,6 +212,8 @@ class LinkAdministration:
     def _delete_source_link(self, command: DeleteLink, respond: Respond, now: Instant) -> Effects:
         """The destination keeps its mirrors, which wait for a source that dials."""
         link = self._registry.source_links[command.name]
+        if not command.force:
+            require_unused(self._region, self._registry, link.name)
         if command.validate_only:
             return respond(Topics(()), now)
         item = DocumentChange(

@@ -245,11 +245,18 @@ def describe(region: RegionAdmin, name: str, every_seconds: float | None, as_jso
 
 @link.command()
 @click.argument("name")
-@click.option("--force", is_flag=True, help="Fail over its active mirror topics first.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Fail over its active mirror topics first; or leave those of the other region without a link.",
+)
 @validating("Check everything, delete nothing.")
 @region_options
 def delete(region: RegionAdmin, name: str, force: bool, validate_only: bool, as_json: bool) -> None:
-    """Delete link NAME. Active mirror topics need --force, and become writable."""
+    """Delete link NAME. Active mirror topics need --force, and become writable.
+
+    So does the half of a source that dials, over which another region mirrors topics: these stay mirrors, and wait.
+    """
     request = pb.DeleteLinkRequest(link_name=name, force=force, validate_only=validate_only)
     reply = region.ask("DeleteLink", request, FAILOVER_SECONDS)
     topics = [topic.mirror_topic for topic in reply.topics]

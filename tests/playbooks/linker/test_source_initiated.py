@@ -311,10 +311,28 @@ def test_a_mirror_is_refused_at_once_while_no_source_has_dialed() -> None:
 
 def test_a_source_that_deletes_its_half_leaves_the_mirror_as_it_is() -> None:
     world = mirrored()
-    assert isinstance(world.source.ask(DeleteLink(name=LINK)), Topics)
+    world.run(2_000)  # the source keeps what is mirrored
+    for validate_only in (True, False):
+        answer = world.source.ask(DeleteLink(name=LINK, validate_only=validate_only))
+        assert isinstance(answer, LinkRefusal) and answer.code == "CLUSTER_LINK_IN_USE"
+        assert answer.because.endswith(f"mirrors topics of this one over link {LINK}: 1")
+    forced = DeleteLink(name=LINK, force=True, validate_only=True)
+    assert isinstance(world.source.ask(forced), Topics)
+    assert set(world.source.linker.source_links) == {LINK}
+    assert isinstance(world.source.ask(DeleteLink(name=LINK, force=True)), Topics)
     assert world.source.linker.source_links == {}
     world.run_until(lambda: described(world.destination).state == "UNAVAILABLE")
     assert world.destination.mirror("orders").record.state is MirrorState.ACTIVE
+
+
+def test_a_source_deletes_its_half_once_nothing_is_mirrored_over_it() -> None:
+    world = mirrored()
+    world.run(2_000)
+    world.destination.ask(ChangeMirrors(verb="promote", link=LINK, topics=("orders",)))
+    world.run_until(lambda: world.destination.mirror("orders").shown is MirrorState.STOPPED)
+    world.run(2_000)
+    assert isinstance(world.source.ask(DeleteLink(name=LINK)), Topics)
+    assert world.source.linker.source_links == {}
 
 
 def test_a_source_without_the_secret_is_refused() -> None:

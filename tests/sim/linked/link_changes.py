@@ -136,7 +136,7 @@ class LinkChanger(CancellingOperator):
         source = self._ends.source
         former = self._record_in(source)
         while self._half_of(source.newest) is not None:
-            await self._ask(DeleteLink(name=self.link), source)
+            await self._ask(DeleteLink(name=self.link, force=True), source)
         await self._while(lambda: not self._is_everywhere(source, lambda half: half is None))
         await self._world.sleep(SETTLED_MS)
         with self._nothing_placed("the source's half is deleted"):

@@ -149,7 +149,7 @@ class TransitionOperator(DiscardingOperator):
         while self._ends.source_dials and not isinstance(
             await self._ask(DescribeLink(self.link), source), LinkRefusal
         ):
-            await self._ask(DeleteLink(name=self.link), source)
+            await self._ask(DeleteLink(name=self.link, force=True), source)
 
     async def _is_gone(self) -> bool:
         answer = await self._ask(DescribeLink(self.link))
