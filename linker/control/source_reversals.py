@@ -28,8 +28,10 @@ from linker.reversal_frames import (
     WithdrawnReversal,
     WithdrawReversals,
 )
+from linker.sliced_work import Job, Step
 
 RETRY_MS: Final = 500
+CHECK_COST: Final = 10  # of a topic, in microseconds
 GENERATION_MAX: Final = 2**31 - 1
 TARGET: Final = TRANSITIONS[MirrorState.STOPPED, MirrorTrigger.REVERSED]
 
@@ -70,13 +72,15 @@ class SourceReversals:
 
     def check(
         self, frame: CheckReversals, cluster_id: str, link_name: str, sender: StreamSender
-    ) -> Effects:
+    ) -> Job:
         """The same, of which nothing is done: answers what would be refused."""
-        whys = ((one, self._why_not(one, cluster_id, link_name)) for one in frame.topics)
-        refused = (
-            ReversalRefused(one.topic, one.generation, *why) for one, why in whys if why is not None
-        )
-        return [*sender.send(ReversalsChecked(frame.nonce, tuple(refused)))]
+        refused = []
+        for topic in dict.fromkeys(frame.topics):
+            why = self._why_not(topic, cluster_id, link_name)
+            if why is not None:
+                refused.append(ReversalRefused(topic.topic, topic.generation, *why))
+            yield Step(CHECK_COST, [])
+        yield Step(1, [*sender.send(ReversalsChecked(frame.nonce, tuple(refused)))])
 
     def _reverse(
         self,

@@ -29,6 +29,7 @@ from linker.data.subscription import OriginLag
 from linker.errors import ONE_BROKER, LinkError, MirrorError
 from linker.events import CloseStream, Stream
 from linker.frames import (
+    TOPICS_MAX,
     AskBeacon,
     Credit,
     Declined,
@@ -97,6 +98,7 @@ class SourceStream:
         self._groups = GroupPublisher(region, self._sender, self._topics, self._contained)
         self._source: SourceReplicator | None = None  # from the handshake on
         self._drained: DrainedBeacons | None = None  # the same
+        self._checking = 0  # topics of CheckReversals that are not answered yet
         self._timer: int | None = None
         self.version = 0  # of the protocol, from the handshake on
         self._share = WatchShare(self._subscriptions, self._watched_bytes)
@@ -143,9 +145,6 @@ class SourceStream:
             case Reverse():
                 by = (self._destination, self._link_name)
                 return self._reversals.reverse(frame, *by, self._sender, now)
-            case CheckReversals():
-                by = (self._destination, self._link_name)
-                return self._reversals.check(frame, *by, self._sender)
             case WithdrawReversals():
                 return self._reversals.withdraw(frame, self._destination, now)
         return self._contained.do(partial(self._on_own_frame, self._source, frame), now)
@@ -166,12 +165,28 @@ class SourceStream:
                 return [*watching, *self._add(self._groups.topics_watched(), now)]
             case WatchGroups(filters):
                 return self._add(self._groups.watch(filters), now)
+            case CheckReversals():
+                return self._check_reversals(frame, now)
             case AskBeacon(nonce, topic, metadata_offset):
                 assert self._drained is not None
                 nonces = self._drained.ask(nonce, topic, metadata_offset) if topic else [nonce]
                 return self._answer_beacons(nonces, now)
             case _:
                 return self._refuse(Refused("UNKNOWN", f"a source takes no {type(frame).__name__}"))
+
+    def _check_reversals(self, frame: CheckReversals, now: Instant) -> Effects:
+        """More topics than a link may have are not answered: they are kept until then."""
+        count = max(1, len(frame.topics))
+        if self._checking + count > TOPICS_MAX:
+            return []
+        self._checking += count
+
+        def job() -> Job:
+            by = (self._destination, self._link_name)
+            yield from self._reversals.check(frame, *by, self._sender)
+            self._checking -= count
+
+        return self._add(job(), now)
 
     def _subscribe(self, source: SourceReplicator, frame: Subscribe, now: Instant) -> Effects:
         refused = self._contained.do(partial(self._decline, frame), now)

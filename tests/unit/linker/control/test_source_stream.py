@@ -23,6 +23,7 @@ from linker.data.credit import SendBudget, StreamSender
 from linker.events import CloseStream, Send
 from linker.filters import EVERYTHING
 from linker.frames import (
+    TOPICS_MAX,
     AskBeacon,
     Beacon,
     Frame,
@@ -37,7 +38,13 @@ from linker.frames import (
 )
 from linker.hold_frames import HeldTopic, HoldRetention
 from linker.region_client import RegionClient
-from linker.reversal_frames import WithdrawnReversal, WithdrawReversals
+from linker.reversal_frames import (
+    CheckReversals,
+    ReversalsChecked,
+    ReversedTopic,
+    WithdrawnReversal,
+    WithdrawReversals,
+)
 from tests.kernel.planted_faults import FaultyView
 from tests.unit.brokers.api.whole import Whole
 
@@ -63,6 +70,7 @@ class Stream:
         self.sent: list[Frame] = []
         self.failures: list[tuple[int, str]] = []
         self.slices = 0
+        self.steps = 0  # of the region's timers
         self.effects: list[Any] = []
         self.hear(Hello("link", "id", "east"))
         assert [type(frame) for frame in self.sent] == [Welcome]
@@ -77,6 +85,7 @@ class Stream:
             self.take(self.source.on_frame(frame, self.now))
         while self.region.timers.deadline == self.now:
             (act,) = self.region.timers.due(self.now)
+            self.steps += 1
             self.take(act(self.now))
 
     def take(self, effects: list[Any]) -> None:
@@ -98,6 +107,33 @@ def test_topics_are_sent_in_slices_and_a_beacon_waits_for_those_before_it() -> N
     assert kinds == [*[TopicState] * 251, Beacon, Beacon]
     assert [frame.nonce for frame in stream.sent if isinstance(frame, Beacon)] == [7, 8]
     assert stream.slices >= 3
+
+
+def test_what_would_be_refused_is_looked_for_in_slices_each_topic_once() -> None:
+    """This region has no link of that name, so it refuses all; the beacon is asked for after it."""
+    stream = Stream(Whole())
+    steps = stream.steps
+    each = [ReversedTopic(f"t{number}", bytes(16), bytes(16), 2, False, 5) for number in range(500)]
+    stream.hear(CheckReversals(3, (*each, *each)), AskBeacon(7))
+    checked, beacon = stream.sent
+    assert isinstance(checked, ReversalsChecked) and isinstance(beacon, Beacon)
+    assert checked.nonce == 3
+    assert [one.topic for one in checked.refused] == [one.topic for one in each]
+    assert {one.code for one in checked.refused} == {"REMOTE_LINK_NOT_FOUND_ERROR"}
+    assert stream.steps - steps >= 5
+
+
+def test_no_more_reversals_are_checked_at_once_than_a_link_has_topics() -> None:
+    stream = Stream(Whole())
+    topics = tuple(ReversedTopic(f"t{n}", bytes(16), bytes(16), 2, False, 5) for n in range(1_000))
+    most = TOPICS_MAX // len(topics)
+    for nonce in range(most + 5):
+        stream.take(stream.source.on_frame(CheckReversals(nonce, topics), stream.now))
+    stream.hear(CheckReversals(50, topics))
+    answered = [frame.nonce for frame in stream.sent if isinstance(frame, ReversalsChecked)]
+    assert answered == [*range(most)]
+    stream.hear(CheckReversals(51, topics))
+    assert isinstance(stream.sent[-1], ReversalsChecked) and stream.sent[-1].nonce == 51
 
 
 def test_a_topic_that_was_left_out_in_between_is_sent_again() -> None:
