@@ -1,10 +1,11 @@
 """A dry run of a reversal: the source is asked, too, what it would refuse."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from brokers.ids import Instant
-from linker.administration.registry import Respond, result
+from linker.administration.registry import Respond
 from linker.answers import TopicResult, Topics
 from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
@@ -36,20 +37,23 @@ def ask_source(
         return respond(Topics(tuple(checked.values())), now)
 
     def answer(refused: Mapping[str, ReversalRefused] | None, at: Instant) -> Effects:
-        by_source = {mirror.topic: _by_source(link, mirror, refused) for mirror in asked}
+        by_source = {
+            mirror.topic: replace(checked[mirror.topic], refusal=_refusal(link, mirror, refused))
+            for mirror in asked
+        }
         return respond(Topics(tuple({**checked, **by_source}.values())), at)
 
     topics = [to_be_reversed(region, mirror, is_paused=is_paused) for mirror in asked]
     return link.reversing.checks.ask(topics, answer, now)
 
 
-def _by_source(
+def _refusal(
     link: ClusterLink, mirror: MirrorTopic, refused: Mapping[str, ReversalRefused] | None
-) -> TopicResult:
+) -> LinkRefusal | None:
+    """The link may be deleted by now."""
     if refused is None:
         because = f"the source of link {link.name} does not answer"
         hint = "`causeway link describe` says why; ask again once the link is ACTIVE"
-        return result(link, mirror, LinkRefusal("CLUSTER_LINK_UNAVAILABLE", because, hint=hint))
+        return LinkRefusal("CLUSTER_LINK_UNAVAILABLE", because, hint=hint)
     found = refused.get(mirror.record.source_topic)
-    refusal = LinkRefusal(found.code, found.because, hint=HINT) if found is not None else None
-    return result(link, mirror, refusal)
+    return LinkRefusal(found.code, found.because, hint=HINT) if found is not None else None

@@ -4,18 +4,17 @@ from typing import Any
 
 import pytest
 
-from linker.answers import LinkDescription
+from linker.answers import LinkDescription, Topics
+from linker.commands import ChangeMirrors, DeleteLink
 from linker.errors import LinkRefusal
+from linker.events import AdminAsked
 from linker.records.mirror_state import MirrorState
 from linker.reversal_frames import CheckReversals, ReversalsChecked
-from tests.playbooks.linker.test_bidirectional import (
-    BOTH_DIAL,
-    create,
-    link_from_one_end,
-)
+from tests.playbooks.linker.test_bidirectional import BOTH_DIAL, LINK, create, link_from_one_end
 from tests.playbooks.linker.test_reversals import can_write, reverse, reversible, state
 from tests.playbooks.linker.world import Host, World
 
+TICKET = 1 << 40
 VERBS = ("reverse-and-start", "reverse-and-pause")
 
 
@@ -106,3 +105,17 @@ def test_an_answer_that_comes_late_is_no_answer_to_the_next() -> None:
     world.delay_ms = 5
     world.run(10_000)
     assert dry_run(world) is None
+
+
+def test_a_link_that_is_deleted_while_its_source_is_asked() -> None:
+    world = Counting()
+    reversible(world=world)
+    world.is_cut_off = True
+    asked = ChangeMirrors(verb=VERBS[0], link=LINK, topics=("orders",), validate_only=True)
+    world.destination.feed(AdminAsked(TICKET, asked))
+    world.destination.ask(DeleteLink(name=LINK, force=True))
+    world.run(6_000)
+    answer = world.destination.answers[TICKET]
+    assert isinstance(answer, Topics)
+    refusal = answer.topics[0].refusal
+    assert refusal is not None and refusal.code == "CLUSTER_LINK_UNAVAILABLE"
