@@ -86,7 +86,7 @@ class Regions:
         if topic not in self._expected:
             self.mirror(LIED, topic)
         self.serves(topic)
-        self.at_west("link", "delete", LIED)
+        self.at_west("link", "delete", LIED, "--force")  # the mirrors stay
         assert self.east.is_running()
 
     def stop(self) -> None:

@@ -48,7 +48,7 @@ class Takeovers:
         for (at, base), versions in self._written.items():
             if at == partition and base <= offset:
                 for batch in (each for data in versions for each in parse(data)):
-                    if (offset, value) in batch.values():
+                    if offset < batch.next_offset and (offset, value) in batch.values():
                         yield batch.leader_epoch
 
 
