@@ -32,7 +32,7 @@ def compare(
 
     Below `began_at` the source never held anything, so there is nothing that the mirror could contradict.
     """
-    latest = mirror[-1][0] if mirror else NO_PARTITION_LEADER_EPOCH
+    latest = _latest_written(mirror, mirror_end)
     source_latest = source[-1][0] if source else NO_PARTITION_LEADER_EPOCH
     agreed = max(agreed_offset(mirror, mirror_end, source, log_end), min(mirror_end, began_at))
     if mirror_end <= log_start:
@@ -55,6 +55,15 @@ def compare(
             agreed, MirrorError.UNEXPECTED_TRUNCATION, _with_offset(because, agreed)
         )
     return LineageVerdict(mirror_end, MirrorError.NO_ERROR)
+
+
+def _latest_written(history: EpochStarts, end: Offset) -> LeaderEpoch:
+    """The newest epoch that has records, as they say what was lost. That of a leader that wrote nothing is known to its
+    own log only: a follower that leads next has never heard of it (KIP-101). Of a log whose records are all deleted,
+    the last entry stays."""
+    latest = history[-1][0] if history else NO_PARTITION_LEADER_EPOCH
+    written = epoch_before(history, end)
+    return written if written != NO_PARTITION_LEADER_EPOCH else latest
 
 
 def _with_offset(because: str, agreed: Offset) -> str:

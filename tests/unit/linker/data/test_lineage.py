@@ -42,6 +42,26 @@ def two_logs(draw: Any) -> tuple[Log, Log]:
     return shared + tails[0], shared + more + tails[1]
 
 
+@given(two_logs(), st.integers(1, 9), st.booleans())
+def test_an_epoch_in_which_the_mirror_has_written_nothing_says_nothing(
+    logs: tuple[Log, Log], later: int, is_known: bool
+) -> None:
+    """Its region has led the topic before, and the source's leader may have followed it: or not heard of that epoch."""
+    mirror, source = logs
+    ends = {"log_start": 0, "log_end": len(source)}
+    empty = max([*mirror, *source], default=0) + later, len(mirror)
+    theirs = history(source)
+    if is_known and len(source) == len(mirror):
+        theirs += (empty,)
+    expected = compare(history(mirror), len(mirror), history(source), **ends)
+    assert compare((*history(mirror), empty), len(mirror), theirs, **ends) == expected
+
+
+def test_the_last_epoch_of_a_log_whose_records_are_all_deleted_counts() -> None:
+    verdict = compare(((6, 9),), 9, ((5, 2),), log_start=2, log_end=12)
+    assert verdict.error is MirrorError.NON_MONOTONIC_SOURCE_EPOCH
+
+
 @given(two_logs())
 def test_the_verdict_is_that_of_the_logs(logs: tuple[Log, Log]) -> None:
     mirror, source = logs
