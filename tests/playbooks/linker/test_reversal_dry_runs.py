@@ -5,12 +5,22 @@ from typing import Any
 import pytest
 
 from linker.answers import LinkDescription, Topics
-from linker.commands import ChangeMirrors, DeleteLink
+from linker.commands import ChangeMirrors, CreateMirror, DeleteLink
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked
 from linker.records.mirror_state import MirrorState
 from linker.reversal_frames import CheckReversals, ReversalsChecked
-from tests.playbooks.linker.test_bidirectional import BOTH_DIAL, LINK, create, link_from_one_end
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.test_bidirectional import (
+    BOTH_DIAL,
+    LINK,
+    create,
+    described,
+    link_both_ways,
+    link_from_one_end,
+    mirror,
+)
+from tests.playbooks.linker.test_loops import link as link_from
 from tests.playbooks.linker.test_reversals import can_write, reverse, reversible, state
 from tests.playbooks.linker.world import Host, World
 
@@ -80,6 +90,36 @@ def test_what_the_source_would_refuse_is_refused_as_it_would_be(verb: str) -> No
     world.run_until(lambda: state(world.destination) is MirrorState.ACTIVE)
     (error,) = world.destination.mirror("orders").record.transition_errors
     assert error.code == refusal.code and refusal.because in error.because
+
+
+def mirror_of_a_mirror() -> World:
+    """North's topic goes to west, and from there to east."""
+    world = World().start()
+    north = Host(world, "north").start()
+    clients.create_topic(north, "orders")
+    link_from(world.source, "north-west", "north")
+    world.source.ask(CreateMirror(link="north-west", mirror_topic="orders"))
+    link_both_ways(world)
+    ends = (world.source, world.destination)
+    world.run_until(lambda: all(described(each).state == "ACTIVE" for each in ends))
+    mirror(world.destination, "orders")
+    clients.send(north, "orders", 0, b"one")
+    world.run_until(lambda: north.log("orders", 0) == world.destination.log("orders", 0) != b"")
+    return world
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_source_that_mirrors_the_topic_of_a_third_region_refuses_as_it_would(verb: str) -> None:
+    world = mirror_of_a_mirror()
+    refusal = reverse(world.destination, verb, validate_only=True).refusal
+    assert refusal is not None
+    assert refusal.code == "INVALID_REQUEST"
+    assert refusal.because == "orders is read-only at the source: mirror topic of link north-west"
+    assert reverse(world.destination, verb).refusal is None
+    world.run_until(lambda: state(world.destination) is MirrorState.ACTIVE)
+    (error,) = world.destination.mirror("orders").record.transition_errors
+    assert error.code == refusal.code and refusal.because in error.because
+    assert state(world.source) is MirrorState.ACTIVE
 
 
 def test_a_source_that_does_not_answer_is_refused_in_time() -> None:
