@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from brokers.ids import LeaderEpoch, Offset, TopicPartition
 from brokers.wire.messages.fetch import FetchRequest, PartitionData
-from tests.sim.evidence import batches, parse
+from tests.sim.evidence import Batch, batches, parse
 from tests.sim.linked.federation import Region
 from tests.sim.regions.checks import end_of
 from tests.sim.regions.inspection import Inspector
@@ -31,10 +31,11 @@ class RegionReader(Reader):
         self.region = region.region
         self._epochs: dict[TopicPartition, LeaderEpoch] = {}  # of the record before the position
 
-    def stands_at(self, partition: TopicPartition, end: Offset, epoch: LeaderEpoch) -> bool:
-        """Whether it has read all of a log that ends there, whose last batch is of this leader epoch."""
-        is_there = self.positions.get(partition, 0) == end
-        return is_there and self._epochs.get(partition, epoch) == epoch
+    def stands_at(self, partition: TopicPartition, end: Offset, last: Batch | None) -> bool:
+        """Whether it has read all of a log that ends there; `last`: of its batches, None where all are deleted."""
+        if self.positions.get(partition, 0) != end:
+            return False
+        return last is None or self._epochs.get(partition, last.leader_epoch) == last.leader_epoch
 
     def unread(self, inspector: Inspector) -> Iterator[str]:
         """Of logs that are at rest."""
@@ -43,8 +44,8 @@ class RegionReader(Reader):
                 continue
             disk = self._region.node(inspector.agreed[partition][2][0]).disk
             end = end_of(disk, partition)
-            last = [each.leader_epoch for each in batches(disk, partition)[-1:]]
-            if not self.stands_at(partition, end, max(last, default=NOT_KNOWN)):
+            last = next(reversed(batches(disk, partition)), None)
+            if not self.stands_at(partition, end, last):
                 stands = f"{self.name} stands at {self.positions.get(partition)}"
                 yield f"{stands} of {partition}, which ends at {end}"
 
