@@ -20,12 +20,16 @@ Disks = Mapping[TopicPartition, Disk]  # of one replica each: all are equal by t
 
 
 def what_was_read_stays(evidence: Evidence) -> Iterator[str]:
-    """P3: a record that was shown and is gone was shown too early, unless a takeover has cut it: then it is sealed."""
+    """P3: a record that was shown and is gone was shown too early, unless a takeover has cut it.
+
+    Then it is sealed, if it had not been deleted before.
+    """
     sealed = _sealed(evidence)
     for place, value in evidence.statements.read.items():
         partition, offset = place.partition, place.offset
-        is_cut = evidence.statements.is_cut(partition, offset, value)
-        if not (is_cut and (partition, offset, value) in sealed):
+        is_deleted = offset < evidence.statements.trims.get(partition, 0)
+        is_accounted = is_deleted or (partition, offset, value) in sealed
+        if not (is_accounted and evidence.statements.is_cut(partition, offset, value)):
             yield from checks.missing(evidence, partition, offset, value, "read")
 
 
