@@ -189,7 +189,7 @@ class LinkAdministration:
             kind=LINK_KIND, name=link.name, body=None, expected_version=link.version
         )
         unmade = [
-            removal(mirror.topic, link.name)
+            removal(mirror.record, mirror.version)
             for mirror in link.mirrors.values()
             if mirror.record.state in LIVE and not mirror.is_made
         ]

@@ -329,8 +329,11 @@ class MirrorAdministration:
             return self._on_undecided(record, result, respond, now)
         code = result.error.name if isinstance(result, Refusal) else "UNKNOWN_SERVER_ERROR"
         refusal = LinkRefusal(code, f"topic {record.topic} was not made: {because}", hint=_NOT_MADE)
-        item = removal(record.topic, record.link)
         withdrawn = partial(self._on_withdrawn, record, refusal, respond)
+        mirror = link.mirrors.get(record.topic) if link is not None else None
+        if mirror is None or mirror.record != record:  # another coordinator has gone on with it
+            return withdrawn(None, now)
+        item = removal(record, mirror.version)
         return [self._region.propose(PutDocuments((item,)), withdrawn)]
 
     def _is_there(self, record: MirrorRecord) -> bool:

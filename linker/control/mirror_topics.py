@@ -1,6 +1,7 @@
 """The mirror topics of one link, from their records in the metadata log, each with its failover."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, Offset, TopicPartition
@@ -20,7 +21,7 @@ from linker.control.mirror_status import (
     mirror_status,
     partition_status,
 )
-from linker.control.mirror_topic import MirrorTopic
+from linker.control.mirror_topic import RETRY_MS, MirrorTopic
 from linker.control.pending_mirror import PendingMirror
 from linker.control.restore import MirrorRestore
 from linker.control.source_brokers import SourceBrokers
@@ -271,7 +272,7 @@ class MirrorTopics:
             mirror = self.by_name.get(topic)
             if mirror is not None and not self._exists(topic):
                 effects += mirror.stop_replicators()
-                effects += [self._remove(mirror)] if self._region.is_coordinator else []
+                effects += self._remove(topic, mirror.record.created_at, now)
         for topic in changed:
             mirror = self.by_name.get(topic)
             if mirror is not None and self._exists(topic):
@@ -282,12 +283,21 @@ class MirrorTopics:
     def _exists(self, topic: str) -> bool:
         return topic in self._region.view.image.topics_by_name
 
-    def _remove(self, mirror: MirrorTopic) -> object:
+    def _remove(self, topic: str, created_at: Instant, now: Instant) -> Effects:
         """The record of a topic that does not exist has no use; its holes stay for a time (`ledger_retention`)."""
-        change = removal(mirror.topic, mirror.record.link)
-        return self._region.propose(
-            PutDocuments((change,)), lambda _, now: self.follow_documents((mirror.topic,), now)
-        )
+        mirror = self.by_name.get(topic)
+        is_it = mirror is not None and mirror.record.created_at == created_at
+        if mirror is None or not is_it or self._exists(topic) or not self._region.is_coordinator:
+            return []
+        command = PutDocuments((removal(mirror.record, mirror.version),))
+        return [self._region.propose(command, partial(self._on_removed, topic, created_at))]
+
+    def _on_removed(self, topic: str, created_at: Instant, result: object, now: Instant) -> Effects:
+        """The record may have been changed meanwhile: then it is removed later."""
+        if isinstance(result, Refusal):
+            again = partial(self._remove, topic, created_at)
+            self._region.timers.set(now + RETRY_MS, again)
+        return self.follow_documents((topic,), now)
 
     # --- the source ---
 

@@ -148,9 +148,14 @@ class SourceFencing:
         return ([self._hold()] if settled else []) + self._forget(delta.topics_deleted)
 
     def _forget(self, topics: Iterable[str]) -> Effects:
-        documents = self._region.view.image.documents
-        gone = [name for name in topics if (UNFENCED_KIND, name) in documents]
-        if not gone or not self._region.is_coordinator:
+        """One that is left, as it was changed meanwhile, has no effect: it is of another topic id."""
+        image = self._region.view.image
+        versions = {name: image.document_version(UNFENCED_KIND, name) for name in topics}
+        changes = tuple(
+            DocumentChange(kind=UNFENCED_KIND, name=name, body=None, expected_version=version)
+            for name, version in versions.items()
+            if version
+        )
+        if not changes or not self._region.is_coordinator:
             return []
-        changes = (DocumentChange(kind=UNFENCED_KIND, name=name, body=None) for name in gone)
-        return [self._region.propose(PutDocuments(tuple(changes)), lambda *_: [])]
+        return [self._region.propose(PutDocuments(changes), lambda *_: [])]

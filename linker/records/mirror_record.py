@@ -310,9 +310,18 @@ def restore_asked(former: MirrorRecord | None, now: Instant, by: str, why: str) 
     return Asked(before.decision_id if before is not None else "", now, by, why)
 
 
-def removal(topic: str, link: str) -> DocumentChange:
-    """Of a mirror's record, unless the link has made the topic: without a record nobody could ever write to it."""
-    return DocumentChange(kind=MIRROR_KIND, name=topic, body=None, unless_writer=link)
+def removal(record: MirrorRecord, version: Offset) -> DocumentChange:
+    """Of a mirror's record of this version. Whoever stood still since may not remove the record of a later cut.
+
+    Unless the link has made the topic: without a record nobody could ever write to it.
+    """
+    return DocumentChange(
+        kind=MIRROR_KIND,
+        name=record.topic,
+        body=None,
+        expected_version=version,
+        unless_writer=record.link,
+    )
 
 
 @lru_cache(maxsize=4096)  # each stream and each part of a broker reads what has changed

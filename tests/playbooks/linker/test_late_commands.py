@@ -3,15 +3,20 @@
 Each region remembers every change of a topic's writer that it asked for, and asks for it again later on.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.commands.mirror_commands import SetTopicWriter
+from brokers.metadata.commands.document_commands import PutDocuments
+from brokers.metadata.commands.mirror_commands import CreateMirrorTopic, SetTopicWriter
 from linker.commands import CreateMirror, DeleteLink, RestoreMirrors, UnfenceTopics
+from linker.errors import LinkRefusal
+from linker.events import AdminAsked
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
-from tests.playbooks.linker.test_bidirectional import LINK, link_both_ways
+from tests.playbooks.linker.test_bidirectional import LINK, described, link_both_ways
 from tests.playbooks.linker.test_reversals import (
     can_write,
     change,
@@ -182,3 +187,137 @@ def start_anew(world: World) -> None:
     answer = world.destination.ask(CreateMirror(link=LINK, mirror_topic="orders"))
     assert not isinstance(answer, Exception), answer
     world.run_until(lambda: caught_up(world))
+
+
+# --- records of mirrors: what a failover has decided is in them, and there is no way back without it ---
+
+TICKET = 1 << 40
+
+
+def linked_only() -> World:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    link_both_ways(world)
+    ends = (world.source, world.destination)
+    world.run_until(lambda: all(described(each).state == "ACTIVE" for each in ends))
+    return world
+
+
+def stands_still_before_it_is_made(world: World) -> tuple[CreateMirrorTopic, Any]:
+    """The topic of a new mirror, whose record is written."""
+    together, held = world.destination.linker._region._together, list[Any]()
+    together.create_mirror_topic = lambda *asked: held.append(asked)  # type: ignore[method-assign]
+    world.destination.feed(AdminAsked(TICKET, CreateMirror(link=LINK, mirror_topic="orders")))
+    world.run_until(lambda: bool(held))
+    return held[0]
+
+
+def others_make_it_and_fail_it_over(world: World, command: CreateMirrorTopic) -> None:
+    assert not isinstance(submit(world.destination, command), Refusal)
+    fail_over(world.destination)
+
+
+def is_kept(world: World) -> bool:
+    """And the way back is open."""
+    restore(world, world.source)
+    return state(world.destination) is MirrorState.STOPPED
+
+
+def test_a_mirror_that_others_made_and_failed_over_is_not_removed_by_who_could_not_make_it() -> (
+    None
+):
+    world = linked_only()
+    command, then = stands_still_before_it_is_made(world)
+    others_make_it_and_fail_it_over(world, command)
+    late = Refusal(KafkaError.TOPIC_ALREADY_EXISTS, "topic orders exists")
+    world.destination.linker._region.timers.set(world.now, partial(then, late))
+    world.run_until(lambda: TICKET in world.destination.answers)
+    assert isinstance(world.destination.answers[TICKET], LinkRefusal)
+    assert is_kept(world)
+
+
+def test_nor_by_who_deletes_its_link() -> None:
+    """It was not made when that was decided."""
+    world = linked_only()
+    command, then = stands_still_before_it_is_made(world)
+    unknown = Refusal(KafkaError.REQUEST_TIMED_OUT, "no controller has answered in time")
+    world.destination.linker._region.timers.set(world.now, partial(then, unknown))
+    world.run_until(lambda: TICKET in world.destination.answers)
+    deletion = decided_only(world, DeleteLink(name=LINK, force=True))
+    others_make_it_and_fail_it_over(world, command)
+    refused = submit(world.destination, deletion)
+    assert isinstance(refused, Refusal) and refused.error is KafkaError.INVALID_UPDATE_VERSION
+    assert is_kept(world)
+
+
+def decided_only(world: World, command: DeleteLink) -> PutDocuments:
+    """What the destination would ask its controller for; it does not."""
+    region, held = world.destination.linker._region, list[Any]()
+    region.propose = lambda *asked: held.append(asked) or Changed("it", "stands still")  # type: ignore[method-assign]
+    world.destination.feed(AdminAsked(TICKET + 1, command))
+    world.run_until(lambda: bool(held))
+    del region.propose
+    ((decided, _),) = held
+    return decided
+
+
+def removals_of(host: Host) -> list[PutDocuments]:
+    """Of documents, as its coordinator asks its controller for them from now on."""
+    region, decided = host.linker._region, list[PutDocuments]()
+    propose = region.propose
+
+    def listen(command: Any, then: Any) -> Any:
+        if isinstance(command, PutDocuments) and any(item.body is None for item in command.items):
+            decided.append(command)
+        return propose(command, then)
+
+    region.propose = listen  # type: ignore[method-assign]
+    return decided
+
+
+def test_nor_by_who_heard_that_its_former_topic_was_deleted() -> None:
+    world = reversible(partitions=1)
+    decided = removals_of(world.destination)
+    fail_over(world.destination)
+    start_anew(world)
+    (removal,) = decided
+    fail_over(world.destination)
+    refused = submit(world.destination, removal)
+    assert isinstance(refused, Refusal) and refused.error is KafkaError.INVALID_UPDATE_VERSION
+    assert is_kept(world)
+
+
+def test_an_unfenced_topic_is_not_fenced_by_who_heard_that_its_former_topic_was_deleted() -> None:
+    world = reversible(partitions=1)
+    decided = removals_of(world.source)
+    for begins_anew in (True, False):
+        fail_over(world.destination)
+        world.run_until(lambda: is_read_only(world.source))
+        assert world.source.ask(UnfenceTopics(("orders",))).topics[0].refusal is None
+        if begins_anew:
+            start_anew(world)
+    (removal,) = decided
+    refused = submit(world.source, removal)
+    assert isinstance(refused, Refusal) and refused.error is KafkaError.INVALID_UPDATE_VERSION
+    world.run(5_000)
+    assert can_write(world.source)
+
+
+def test_a_record_that_changes_while_its_topic_is_deleted_is_removed_later() -> None:
+    world = reversible(partitions=1)
+    fail_over(world.destination)
+    region = world.destination.linker._region
+    propose = region.propose
+
+    def outdate(command: PutDocuments, then: Any) -> Any:
+        region.propose = propose  # type: ignore[method-assign]
+        (removal,) = command.items
+        assert removal.expected_version is not None
+        older = replace(removal, expected_version=removal.expected_version - 1)
+        return propose(PutDocuments((older,)), then)
+
+    region.propose = outdate  # type: ignore[method-assign,assignment]
+    assert clients.delete_topic(world.destination, "orders") == 0
+    assert region.propose == propose
+    assert state(world.destination) is MirrorState.STOPPED
+    world.run_until(lambda: state(world.destination) is None)

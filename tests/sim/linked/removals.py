@@ -92,7 +92,9 @@ class Removals:
             may_go = offset < start and (
                 not self._is_told(partition, offset, value) or self._is_deleted(partition, offset)
             )
-            if not may_go and (is_everywhere or self._is_told(partition, offset, value)):
+            if may_go or now.is_led_in_another_epoch(removal, batch, offset, value):
+                continue
+            if is_everywhere or self._is_told(partition, offset, value):
                 yield offset, value
 
     def _is_everywhere(self, removal: Removal, batch: Batch, now: "_Moment") -> bool:
@@ -160,6 +162,24 @@ class _Moment:
     def is_led_by_another(self, removal: Removal) -> bool:
         placed = self._region.newest.partition(removal.partition)
         return placed is not None and placed.leader not in (-1, removal.number)
+
+    def is_led_in_another_epoch(
+        self, removal: Removal, batch: Batch, offset: Offset, value: bytes
+    ) -> bool:
+        """Whether the leader is another node, and has the record there from another leader.
+
+        A producer sent it to both, and what it was told of is what the leader has.
+        """
+        placed = self._region.newest.partition(removal.partition)
+        if placed is None or placed.leader not in self._region.nodes:
+            return False
+        if placed.leader == removal.number:
+            return False
+        return any(
+            each.leader_epoch != batch.leader_epoch and (offset, value) in each.values()
+            for each in batches(self._region.node(placed.leader).disk, removal.partition)
+            if each.base_offset <= offset < each.next_offset
+        )
 
     def led_from(self, removal: Removal) -> Offset:
         """Where the log of the leader begins: a replica that was away is cut before it hears of that."""

@@ -65,7 +65,18 @@ def test_what_was_deleted_before_its_log_was_cut_is_not_sealed() -> None:
     check_latest([11_463])
 
 
+def test_who_stood_still_while_a_mirror_was_made_does_not_remove_its_record() -> None:
+    """It had been failed over by then, and there was no way back without the record."""
+    check_latest([11_618])
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("first", [10, *range(10_000, 12_000, 250)])
 def test_thousands_of_regions_come_back(first: int) -> None:
     check(range(first, first + 250))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", range(10_000, 12_000, 250))
+def test_thousands_of_regions_come_back_to_what_began_at_latest(first: int) -> None:
+    check_latest(range(first, first + 250))
