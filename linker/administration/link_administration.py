@@ -36,7 +36,8 @@ from linker.name_patterns import LEGAL_NAME
 from linker.records.destination import name_of
 from linker.records.link_secret import SECRET_CHARACTERS_MAX, digest_of, new_secret
 from linker.records.link_state import LINK_KIND, LinkRecord
-from linker.records.mirror_record import CutKind, removal
+from linker.records.mirror_record import CutKind
+from linker.records.mirror_removal import removal
 from linker.records.mirror_state import LIVE, MirrorState
 from linker.records.stop_list import Stop, removals
 from linker.region_client import Effects, RegionClient

@@ -36,8 +36,8 @@ from linker.records.mirror_record import (
     MirrorRecord,
     TopicSpec,
     decode_mirror,
-    removal,
 )
+from linker.records.mirror_removal import removal
 from linker.records.mirror_state import LIVE, MirrorState
 from linker.region_client import Effects, RegionClient
 

@@ -74,6 +74,7 @@ def cut_of(mirror: MirrorTopic, reports: MirrorReports, kind: CutKind, now: Inst
         kind,
         now,
         tuple(_cut_partition(mirror, reports, kind, index, now) for index in partitions),
+        mirror.topic_id,
     )
 
 

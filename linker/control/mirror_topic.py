@@ -116,6 +116,12 @@ class MirrorTopic:
         return self.record.topic
 
     @property
+    def topic_id(self) -> UUID | None:
+        """None until its topic is made."""
+        image = self._region.view.image.topics_by_name.get(self.topic)
+        return image.id if image is not None else None
+
+    @property
     def partition_count(self) -> int:
         image = self._region.view.image.topics_by_name.get(self.topic)
         return len(image.partitions) if image is not None else 0

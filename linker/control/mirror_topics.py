@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from uuid import UUID
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, Offset, TopicPartition
@@ -31,7 +32,8 @@ from linker.data.mirror_link import Divergence
 from linker.errors import MirrorError
 from linker.frames import TopicState
 from linker.records.hole_ledger import Hole
-from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror, removal
+from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror
+from linker.records.mirror_removal import is_left_behind, removal
 from linker.records.mirror_state import LIVE, RESTORING, MirrorState
 from linker.region_client import Done, Effects, RegionClient
 from linker.reversal_frames import ReversalRefused
@@ -251,6 +253,9 @@ class MirrorTopics:
     def _follow_record(self, topic: str, now: Instant) -> Effects:
         if not self._region.is_coordinator:
             return []
+        record = self.by_name[topic].record
+        if is_left_behind(record, self._topic_id(topic)):
+            return self._remove(topic, record.created_at, now)
         effects = self.failovers[topic].follow_record(now) + self.restores[topic].follow(now)
         return effects + self.pending[topic].follow(now)
 
@@ -270,7 +275,7 @@ class MirrorTopics:
         effects: Effects = []
         for topic in deleted:
             mirror = self.by_name.get(topic)
-            if mirror is not None and not self._exists(topic):
+            if mirror is not None and self._is_gone(mirror):
                 effects += mirror.stop_replicators()
                 effects += self._remove(topic, mirror.record.created_at, now)
         for topic in changed:
@@ -281,13 +286,22 @@ class MirrorTopics:
         return effects
 
     def _exists(self, topic: str) -> bool:
-        return topic in self._region.view.image.topics_by_name
+        return self._topic_id(topic) is not None
+
+    def _topic_id(self, topic: str) -> UUID | None:
+        found = self._region.view.image.topics_by_name.get(topic)
+        return found.id if found is not None else None
+
+    def _is_gone(self, mirror: MirrorTopic) -> bool:
+        topic_id = self._topic_id(mirror.topic)
+        return topic_id is None or is_left_behind(mirror.record, topic_id)
 
     def _remove(self, topic: str, created_at: Instant, now: Instant) -> Effects:
         """The record of a topic that does not exist has no use; its holes stay for a time (`ledger_retention`)."""
         mirror = self.by_name.get(topic)
-        is_it = mirror is not None and mirror.record.created_at == created_at
-        if mirror is None or not is_it or self._exists(topic) or not self._region.is_coordinator:
+        if mirror is None or mirror.record.created_at != created_at:
+            return []
+        if not self._region.is_coordinator or not self._is_gone(mirror):
             return []
         command = PutDocuments((removal(mirror.record, mirror.version),))
         return [self._region.propose(command, partial(self._on_removed, topic, created_at))]

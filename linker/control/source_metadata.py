@@ -16,6 +16,7 @@ from linker.data.credit import StreamSender
 from linker.filters import Filter, admits
 from linker.frames import TOPICS_MAX, Brokers, Former, GroupOffsets, SourceBroker, TopicState
 from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror
+from linker.records.mirror_removal import is_left_behind
 from linker.records.mirror_state import LIVE, MirrorState
 from linker.records.unfenced_topic import unfenced_generation
 from linker.region_client import Effects, RegionClient
@@ -35,6 +36,8 @@ def topic_state(view: RegionView, topic: str) -> TopicState:
         return TopicState(topic, metadata_offset=view.image.next_offset)
     document = view.image.documents.get((MIRROR_KIND, topic))
     record = decode_mirror(topic, document.body) if document is not None else None
+    if record is not None and is_left_behind(record, image.id):
+        record = None
     return TopicState(
         topic,
         image.id.bytes,

@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from brokers.ids import Instant, LeaderEpoch, Offset
-from brokers.metadata.commands.document_commands import DocumentChange
 from linker.errors import MirrorError
 from linker.records.documents import decode, encode
 from linker.records.mirror_state import LIVE, MAY_HAVE_DIVERGED, RESTORING, MirrorState
@@ -69,11 +68,12 @@ class CutPartition:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The end of each partition at a promotion or failover."""
+    """The end of each partition at a promotion or failover. `topic_id`: the mirror's; older releases did not say."""
 
     kind: CutKind
     at: Instant
     partitions: tuple[CutPartition, ...]
+    topic_id: UUID | None = None
 
     @property
     def missing(self) -> int:
@@ -310,20 +310,6 @@ def restore_asked(former: MirrorRecord | None, now: Instant, by: str, why: str) 
     return Asked(before.decision_id if before is not None else "", now, by, why)
 
 
-def removal(record: MirrorRecord, version: Offset) -> DocumentChange:
-    """Of a mirror's record of this version. Whoever stood still since may not remove the record of a later cut.
-
-    Unless the link has made the topic: without a record nobody could ever write to it.
-    """
-    return DocumentChange(
-        kind=MIRROR_KIND,
-        name=record.topic,
-        body=None,
-        expected_version=version,
-        unless_writer=record.link,
-    )
-
-
 @lru_cache(maxsize=4096)  # each stream and each part of a broker reads what has changed
 def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
     fields = decode(body)
@@ -373,14 +359,17 @@ def _encode_cut(cut: Cut | None) -> Any:
         [one.offset, one.source_high_watermark, one.source_clock, one.leader_epoch]
         for one in cut.partitions
     ]
-    return {"kind": cut.kind.value, "at": cut.at, "partitions": partitions}
+    topic_id = cut.topic_id.hex if cut.topic_id is not None else ""
+    body = {"kind": cut.kind.value, "at": cut.at, "partitions": partitions}
+    return {**body, "topic_id": topic_id}
 
 
 def _decode_cut(fields: Any) -> Cut | None:
     if fields is None:
         return None
     partitions = tuple(CutPartition(*one) for one in fields["partitions"])
-    return Cut(CutKind(fields["kind"]), int(fields["at"]), partitions)
+    topic_id = UUID(fields["topic_id"]) if fields.get("topic_id") else None
+    return Cut(CutKind(fields["kind"]), int(fields["at"]), partitions, topic_id)
 
 
 def _decode_spec(fields: Any) -> TopicSpec:
