@@ -89,6 +89,7 @@ class ClusterLink:
             self._settings,
             self._sources,
             lambda: self._mirror_topics.source_topics,
+            lambda topic: self._mirror_topics.lacks_state(topic),
             lambda: self._auto_mirrors.filters,
         )
         self._superseding = Superseding(region, self._settings, self._sources, self.mirrors)

@@ -99,6 +99,7 @@ class MirrorTopic:
         self.version = version
         self.replicators = MirrorReplicators(region, link, sources, host, self)
         self.source_state: TopicState | None = None
+        self._is_outdated = False  # a broker of the source that was behind has told of a change
         self.config_trouble = ""
         self.is_forgotten = False
         self.clamp = CutClamp(region, record.topic)
@@ -173,6 +174,11 @@ class MirrorTopic:
         is_orphan = not state.epochs or state.epochs[-1][0] <= point.leader_epoch
         is_sealed = agreed_offset >= point.offset
         return Divergence.TRUNCATE if is_orphan and is_sealed else Divergence.FAIL
+
+    @property
+    def lacks_state(self) -> bool:
+        """Whether it does not know the newest state of its source topic."""
+        return self.source_state is None or self._is_outdated
 
     @property
     def lacking_at_source(self) -> str:
@@ -276,7 +282,7 @@ class MirrorTopic:
                 # A broker sends what changes, not that it has caught up.
                 self._region.timers.set(now + ASK_AGAIN_MS, self._ask_again)
             return []
-        self.source_state = state
+        self.source_state, self._is_outdated = state, False
         effects = self.refresh(now)
         if not self._region.is_coordinator or self.record.state not in _FOLLOWING:
             return effects
@@ -287,6 +293,7 @@ class MirrorTopic:
 
     def _ask_again(self, now: Instant) -> Effects:
         if not self.is_forgotten:
+            self._is_outdated = True
             self._host.ask_again(self.record.source_topic)
         return []
 

@@ -95,6 +95,11 @@ class MirrorTopics:
     def leading_changed(self) -> None:
         self._leading_changed()
 
+    def lacks_state(self, source_topic: str) -> bool:
+        """What is being created gets the state by which that was decided."""
+        mirror = self.by_name.get(self._settings.config.prefix + source_topic)
+        return mirror is not None and mirror.lacks_state and mirror.topic not in self.creating
+
     def ask_again(self, source_topic: str) -> None:
         self._ask_again(source_topic)
 

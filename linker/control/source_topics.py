@@ -20,7 +20,10 @@ Inquirer: TypeAlias = Callable[[TopicState | None, Instant], Effects]
 
 
 class SourceTopics:
-    """Call `watch` after the mirrors or streams have changed; `mirrored` returns the source topics of the mirrors."""
+    """Call `watch` after the mirrors or streams have changed; `mirrored` returns the source topics of the mirrors.
+
+    `lacks_state`: whether a mirror of a source topic needs its state, and nothing is under way that brings it.
+    """
 
     def __init__(
         self,
@@ -28,12 +31,14 @@ class SourceTopics:
         settings: LinkSettings,
         sources: SourceBrokers,
         mirrored: Callable[[], Iterable[str]],
+        lacks_state: Callable[[str], bool],
         filters: Callable[[], tuple[Filter, ...]],
     ) -> None:
         self._region = region
         self._settings = settings
         self._sources = sources
         self._mirrored = mirrored
+        self._lacks_state = lacks_state
         self._filters = filters
         self._watched: dict[DestinationStream, tuple[_Names, tuple[Filter, ...]]] = {}
         # Named on a stream from its beginning, also where the filters admit them: they may be gone by now, and filters
@@ -81,7 +86,18 @@ class SourceTopics:
 
     def _on_due(self, now: Instant) -> Effects:
         self._is_due, self._looked_at = False, now
-        return self.send()
+        return self._ask_for_admitted(now) + self.send()
+
+    def _ask_for_admitted(self, now: Instant) -> Effects:
+        """The state of a topic that filters admit is sent as it changes. It may have come before its mirror was known
+        here, and is in no list in which the topic could be new."""
+        known, filters = self._watched.get(self._sources.first, ({}, ()))
+        return [
+            effect
+            for topic in self._answered
+            if topic not in known and self._admits(filters, topic) and self._lacks_state(topic)
+            for effect in self.inquire(topic, lambda state, at: [], now)
+        ]
 
     def send(self) -> Effects:
         """Send the source the list of topics on each stream of metadata, if it has changed there.
@@ -93,7 +109,8 @@ class SourceTopics:
         effects = self._drop_answered(topics)
         for stream in self._sources.metadata_streams:
             named = self._named.setdefault(stream, frozenset(topics))
-            by_name = (one for one in topics if one in named or not self._admits(filters, one))
+            needed = named | self._inquiries.keys()
+            by_name = (one for one in topics if one in needed or not self._admits(filters, one))
             effects += self._send_changes(stream, dict.fromkeys(by_name), filters)
         return effects
 
@@ -182,10 +199,11 @@ class SourceTopics:
             return []  # answered with None when the stream closed
         # Sent again even if a topic is watched, so that the answer is newer than the inquiry.
         first = self._sources.first
+        is_told = first in self._watched
         known, filters = self._watched.get(first, ({}, ()))
         rest = {one: None for one in known if one not in topics}
         self._watched[first] = rest | dict.fromkeys(wanted), filters
-        if first.version >= REWATCHES_FROM and known:
+        if first.version >= REWATCHES_FROM and is_told:
             return [*first.sender.send(RewatchTopics(tuple(wanted)))]
         # Without the filters, which may admit them.
         without, whole = _list(rest, ()), _list(*self._watched[first])

@@ -1,16 +1,21 @@
 """Mirrors that the link creates by itself: of topics that exist, of those that come later, and of no others."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 
+from brokers.errors import KafkaError, Refusal
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.answers import LinkDescription, MirrorDescription, Task
 from linker.commands import AlterLinkConfigs, ChangeMirrors, CreateLink, CreateMirror, DescribeLink
 from linker.errors import LinkRefusal, MirrorError
+from linker.records.mirror_record import MIRROR_KIND
 from linker.records.mirror_state import MirrorState
+from linker.region_client import Done
 from tests.playbooks.linker import clients
-from tests.playbooks.linker.world import World, caught_up
+from tests.playbooks.linker.world import World, caught_up, submit
 
 LINK = "west-east"
 
@@ -294,3 +299,29 @@ def test_internal_topics_are_not_asked_for_by_name() -> None:
     assert isinstance(refused, LinkRefusal)
     assert refused.code == "POLICY_VIOLATION"
     assert "consumer.offset.sync.enable" in refused.hint
+
+
+def test_a_mirror_that_another_coordinator_made_gets_the_state_that_came_before_it() -> None:
+    """Which filters had brought: it is in no list, so the source is asked for it once more."""
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    clients.send(world.source, "orders", 0, b"a")
+    region = world.destination.linker._region
+    put, held = region.put, list[tuple[DocumentChange, Done]]()
+
+    def stand_still(change: DocumentChange, then: Done) -> list[Any]:
+        is_mirror = change.kind == MIRROR_KIND
+        held.extend([(change, then)] if is_mirror else [])
+        return [] if is_mirror else put(change, then)
+
+    region.put = stand_still  # type: ignore[method-assign]
+    linked(world, filters("*"))
+    world.run_until(lambda: bool(held))
+    region.put = put  # type: ignore[method-assign]
+    ((change, then),) = held
+    late = Refusal(KafkaError.INVALID_UPDATE_VERSION, "mirror orders is at version 9, not 0")
+    region.timers.set(world.now, partial(then, late))
+    world.run(100)
+    assert (MIRROR_KIND, "orders") not in world.destination.view.image.documents
+    assert not isinstance(submit(world.destination, PutDocuments((change,))), Refusal)
+    world.run_until(lambda: caught_up(world), timeout_ms=5_000)
