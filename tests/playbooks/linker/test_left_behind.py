@@ -43,6 +43,7 @@ def test_it_is_removed_by_the_next_coordinator() -> None:
     world.destination.stop()
     world.destination.start()
     world.run_until(lambda: state(world.destination) is None)
+    assert "orders" not in world.destination.view.image.topics_by_name
 
 
 def test_also_where_another_topic_of_its_name_was_made_at_once() -> None:
