@@ -18,7 +18,8 @@ from linker.commands import (
 from linker.control.topic_settings import creation
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked
-from linker.records.mirror_record import MIRROR_KIND, TopicSpec, removal
+from linker.records.mirror_record import MIRROR_KIND, TopicSpec
+from linker.records.mirror_removal import removal
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Host, Unlucky, World, caught_up, linked, submit
@@ -312,7 +313,8 @@ def test_no_topic_is_made_for_a_mirror_that_was_withdrawn_meanwhile() -> None:
 def test_a_mirror_whose_topic_was_made_before_its_withdrawal_keeps_its_record() -> None:
     world = started()
     here = world.destination
-    late = submit(here, PutDocuments((removal("orders", "west-east"),)))
+    mirror = here.linker.links["west-east"].mirrors["orders"]
+    late = submit(here, PutDocuments((removal(mirror.record, mirror.version),)))
     assert isinstance(late, Refusal) and late.error is KafkaError.TOPIC_ALREADY_EXISTS
     assert (MIRROR_KIND, "orders") in here.view.image.documents
     clients.send(world.source, "orders", 0, b"c")
