@@ -65,8 +65,8 @@ class RegionReader(Reader):
         parted = data.diverging_epoch
         if parted is None or parted.end_offset < 0:
             super()._take(partition, data, is_leader=is_leader)
-        elif is_leader or self._may_part(partition):
-            self._goes_back(partition, parted.end_offset)
+        elif (may_part := self._may_part(partition)) or is_leader:
+            self._goes_back(partition, parted.end_offset, may_go=may_part)
 
     def _on_out_of_range(self, partition: TopicPartition, log_start_offset: Offset) -> None:
         """So says a leader, too, that has nothing of the epoch that was read, nor of a later one."""
@@ -75,12 +75,17 @@ class RegionReader(Reader):
             super()._on_out_of_range(partition, log_start_offset)
         else:
             cut = self._region.takeovers.latest(partition)
-            self._goes_back(partition, log_start_offset if cut is None else cut)
+            is_copied_anew = cut is not None and self._region.scenario.compaction is not None
+            self._goes_back(
+                partition,
+                log_start_offset if cut is None else cut,
+                may_go=is_copied_anew or self._may_part(partition),
+            )
 
-    def _goes_back(self, partition: TopicPartition, end: Offset) -> None:
+    def _goes_back(self, partition: TopicPartition, end: Offset, *, may_go: bool) -> None:
         """What it has read is not the log's beyond `end`."""
         position, epoch = self.positions[partition], self._epochs.get(partition, NOT_KNOWN)
-        if not self._may_part(partition):
+        if not may_go:
             stood = f"{self.name} stood at {position} of {partition}, read in leader epoch {epoch}"
             self._statements.contradicts("P3", f"{stood}; its leader has that up to {end} only")
         back = min(position, end) if self._region.scenario.compaction is None else 0
