@@ -272,8 +272,11 @@ class MirrorRestore:
 
 
 def _point(report: MirrorPartitionStatus) -> RestorePoint:
-    """A partition that follows its source already has no orphans."""
+    """A partition that has only what its source has, or follows it already, has no orphans.
+
+    It may have lost its stream just now, and get more of its source in the same leader epoch until the point is noted.
+    """
     offset = report.common_offset
-    if report.is_following:
+    if report.is_following or 0 <= report.log_end_offset <= offset:
         return RestorePoint(offset, offset, NO_PARTITION_LEADER_EPOCH)
     return RestorePoint(offset, max(offset, report.log_end_offset), report.last_epoch)

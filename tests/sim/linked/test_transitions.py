@@ -30,6 +30,7 @@ FOUND = (
     ("hole-accepted", 17, Crash(60, Victim.ACTOR, Manner.MIDWAY)),
     ("reverse-and-return", 3, Crash(324, Victim.ACTOR, Manner.STILL)),
     ("cut-back", 17, Crash(33, Victim.ACTOR, Manner.KILL)),
+    ("cut-back-by-hand", 3, Crash(433, Victim.ACTOR, Manner.KILL)),
     ("restore-given-up", 3, Crash(296, Victim.ACTOR, Manner.KILL)),
     ("restore-given-up", 3, Crash(333, Victim.ACTOR, Manner.KILL)),
     ("reverse-cancelled", 17, Crash(78, Victim.ACTOR, Manner.POWER)),
