@@ -359,9 +359,12 @@ def _encode_cut(cut: Cut | None) -> Any:
         [one.offset, one.source_high_watermark, one.source_clock, one.leader_epoch]
         for one in cut.partitions
     ]
-    topic_id = cut.topic_id.hex if cut.topic_id is not None else ""
-    body = {"kind": cut.kind.value, "at": cut.at, "partitions": partitions}
-    return {**body, "topic_id": topic_id}
+    return {
+        "kind": cut.kind.value,
+        "at": cut.at,
+        "partitions": partitions,
+        "topic_id": cut.topic_id.hex if cut.topic_id is not None else "",
+    }
 
 
 def _decode_cut(fields: Any) -> Cut | None:
