@@ -72,6 +72,7 @@ class Node:
         self.streams = Streams(self, network)
         self.peers = Peers(self, network)
         self.on_start: Callable[[], None] = lambda: None  # the last life is still known
+        self.on_made: Callable[[], None] = lambda: None  # its broker has had no event yet
         self.on_end: Callable[[], None] = lambda: None
         self.on_word: Callable[[], None] = lambda: None  # someone heard what they will rely on
         self.on_change: Callable[[Changed], None] = lambda change: None
@@ -92,10 +93,9 @@ class Node:
         skew = self._rng.randrange(-self._scenario.skew_ms, self._scenario.skew_ms + 1)
         self._born, self._clock_at_birth = self.world.now, self.world.now + skew
         self._rate = 1 + self._rng.uniform(-self._scenario.drift, self._scenario.drift)
-        self._events: deque[Any] = deque()
-        self._feeding, self.performing = False, None
+        self._events = deque[Any]()
+        self._feeding, self.performing, self._timer = False, None, 0
         self._timer_due: Instant | None = None
-        self._timer = 0
         self._syncing: dict[TopicPartition, None] = {}
         self._writing: dict[TopicPartition, None] = {}
         self.world.note(self.place, f"starts, life {self.life}, clock {skew:+} ms")
@@ -132,10 +132,10 @@ class Node:
             directory=self.disk.directory,
             previous_broker_epoch=self._storage.previous_broker_epoch,
         )
-        rng = self.world.rng(f"{self.place} {self.life} links")
+        self.on_made()
         linker = Linker(
             self.broker.view,
-            rng,
+            self.world.rng(f"{self.place} {self.life} links"),
             self.config.mirror_hole_retention_ms,
             self.config.link_queued_max_bytes,
             hold_limits=self.config.hold_limits,

@@ -1,6 +1,7 @@
 """The highest offsets that any node of a region has known: what a node has said counts when that arrives, too.
 
-What a process knew is there until the next one begins, so it is looked up when it is needed, and just before that.
+What a process knows stays there until its image changes, or the next process begins: a replica that is removed, and
+one that is cut, is known by an image before that. So it is looked up when it is needed, and just before those.
 """
 
 from functools import partial
@@ -26,12 +27,16 @@ class KnownOffsets:
         self._known: dict[TopicPartition, Known] = {}
         for node in region.nodes.values():
             node.on_start = partial(self._learn_all, node)
+            node.on_made = partial(self._watch, node)
 
     def of(self, partition: TopicPartition) -> Known:
         for node in self.region.nodes.values():
             if node.life:
                 self._learn(node, partition)
         return self._known.get(partition, Known())
+
+    def _watch(self, node: Node) -> None:
+        node.broker.parts.publisher.subscribe(lambda image, delta: self._learn_all(node))
 
     def _learn_all(self, node: Node) -> None:
         for topic in node.broker.view.image.topics_by_name.values() if node.life else ():

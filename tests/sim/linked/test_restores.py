@@ -70,6 +70,11 @@ def test_who_stood_still_while_a_mirror_was_made_does_not_remove_its_record() ->
     check_latest([11_618])
 
 
+def test_a_reader_hears_what_a_replica_knew_that_is_removed_before_its_answer_arrives() -> None:
+    """Nobody else had that high watermark yet."""
+    check_latest([10_969])
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("first", [10, *range(10_000, 12_000, 250)])
 def test_thousands_of_regions_come_back(first: int) -> None:
