@@ -1,8 +1,8 @@
 """What operators ask of links, and the answers.
 
 - `administration`: routes each command; `reading`: those that change nothing
-- `link_administration`, `mirror_administration`: links, mirror topics; `link_listing`: all links; `registry`: finds
-  links and mirrors by name
+- `link_administration`: links; `link_listing`: all of them; `registry`: finds links and mirrors by name
+- `mirror_creation`: makes mirror topics; `mirror_queries`: what there are
 - `mirror_changes`: pause, resume, promote, failover, reversals and cancel of mirror topics; `reversal_dry_runs`: what
   the source would refuse
 - `restore_administration`: truncate-and-restore, with `each_topic`

@@ -6,8 +6,9 @@ from brokers.metadata.image.image import ADMIN_LISTENER
 from linker.administration.destinations import forget_destination
 from linker.administration.holds import drop_holds
 from linker.administration.link_administration import LinkAdministration
-from linker.administration.mirror_administration import MirrorAdministration
 from linker.administration.mirror_changes import MirrorChanges
+from linker.administration.mirror_creation import MirrorCreation
+from linker.administration.mirror_queries import MirrorQueries
 from linker.administration.operation_log import recorded
 from linker.administration.reading import Queries
 from linker.administration.registry import Registry, Respond
@@ -46,11 +47,12 @@ class Administration:
         self._region = region
         self._registry = registry
         self._links = LinkAdministration(region, registry)
-        self._mirrors = MirrorAdministration(region, registry)
+        self._creation = MirrorCreation(region, registry)
         self._changes = MirrorChanges(region, registry)
         self._restores = RestoreAdministration(region, registry)
         work = SlicedWork(region)
-        self._queries = Queries(region, registry, self._links, self._mirrors, work)
+        mirrors = MirrorQueries(region, registry)
+        self._queries = Queries(region, registry, self._links, mirrors, work)
 
     def answer(self, event: AdminAsked, now: Instant) -> Effects:
         """Of a command that reached this broker."""
@@ -92,7 +94,7 @@ class Administration:
             case SetLinkSecret():
                 return self._links.set_secret(command, respond, now)
             case CreateMirror():
-                return self._mirrors.create(command, respond, now)
+                return self._creation.create(command, respond, now)
             case ChangeMirrors():
                 return self._changes.change(command, respond, now)
             case RestoreMirrors():
@@ -114,4 +116,4 @@ class Administration:
         def respond(answer: Answer | LinkRefusal, at: Instant) -> Effects:
             return created(answer if isinstance(answer, LinkRefusal) else None, at)
 
-        return self._mirrors.create_of(link, state, respond, now)
+        return self._creation.create_of(link, state, respond, now)

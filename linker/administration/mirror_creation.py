@@ -1,32 +1,23 @@
-"""Creates and describes mirror topics.
+"""Creates mirror topics.
 
 A mirror's record is written before its topic is created: after a crash between the two, the next start creates it. The
-controller creates no topic whose record was removed, and removes no record whose topic was created.
+controller creates no topic whose record was removed or is another by then, and removes no record whose topic was
+created.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Final, cast
 from uuid import UUID
 
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import INTERNAL_TOPICS, Instant
+from brokers.ids import INTERNAL_TOPICS, Instant, Offset
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
-from brokers.metadata.commands.mirror_commands import read_only_because, superseder_of
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic, TopicOutcome
 from linker.administration import status
-from linker.administration.registry import (
-    PreparedAnswer,
-    Registry,
-    Respond,
-    find_link,
-    sorted_links,
-    undecided,
-)
-from linker.answers import MirrorDescription, Mirrors
-from linker.commands import CreateMirror, ListMirrors
+from linker.administration.registry import Registry, Respond, find_link, undecided
+from linker.answers import MirrorDescription
+from linker.commands import CreateMirror
 from linker.control.cluster_link import ClusterLink
-from linker.control.mirror_refusals import TAKEN_OVER_HINT
 from linker.control.topic_settings import creation, refusal_of
 from linker.errors import LinkRefusal
 from linker.frames import TopicState
@@ -44,91 +35,12 @@ from linker.region_client import Effects, RegionClient
 _NOT_MADE: Final = "mend what the message says, and create the mirror again"
 
 
-class MirrorAdministration:
+class MirrorCreation:
     """One per region. A command is answered through `respond`, once, or raises LinkRefusal."""
 
     def __init__(self, region: RegionClient, registry: Registry) -> None:
         self._region = region
         self._registry = registry
-
-    def describe(self, topic: str, respond: Respond) -> PreparedAnswer:
-        """Raises LinkRefusal where there is no such mirror."""
-        for link in sorted_links(self._registry):
-            if topic in link.mirrors:
-                gather = partial(link.reports.collect, (topic,))
-                return PreparedAnswer(partial(self._describe, link, topic, respond), gather)
-        found = self._of_deleted_link(topic)
-        return PreparedAnswer(lambda now: respond(found, now))
-
-    def _describe(self, link: ClusterLink, topic: str, respond: Respond, now: Instant) -> Effects:
-        mirror = link.mirrors.get(topic)
-        if mirror is None:
-            because = f"mirror {topic} was deleted meanwhile"
-            return respond(LinkRefusal("UNKNOWN_TOPIC_OR_PARTITION", because), now)
-        return respond(status.describe_mirror(self._region, link, mirror, now), now)
-
-    def _of_deleted_link(self, topic: str) -> MirrorDescription:
-        found = self._region.view.image.documents.get((MIRROR_KIND, topic))
-        placed = self._region.view.image.topics_by_name.get(topic)
-        if placed is not None and superseder_of(placed.writer) is not None:
-            raise LinkRefusal(
-                "UNKNOWN_TOPIC_OR_PARTITION",
-                read_only_because(topic, placed.writer or ""),
-                hint=TAKEN_OVER_HINT,
-            )
-        if found is None:
-            raise LinkRefusal(
-                "UNKNOWN_TOPIC_OR_PARTITION",
-                f"{topic!r} is not a mirror topic of this region",
-                hint="`causeway mirror list` names those there are",
-            )
-        return self._left_behind(decode_mirror(topic, found.body))
-
-    def _left_behind(self, record: MirrorRecord) -> MirrorDescription:
-        """A stopped mirror whose link was deleted. Its record stays, with the cut."""
-        return MirrorDescription(
-            record=record, shown=record.state, reason=record.reason, lags=(), holes=()
-        )
-
-    def answer_list(self, command: ListMirrors, respond: Respond) -> PreparedAnswer:
-        """Raises LinkRefusal for a state or a link that there is not."""
-        if command.state and command.state.upper() not in MirrorState.__members__:
-            raise LinkRefusal(
-                "INVALID_REQUEST",
-                f"{command.state!r} is not a mirror topic state",
-                hint=f"one of {', '.join(state.value for state in MirrorState)}",
-            )
-        links = (
-            [find_link(self._registry, command.link)]
-            if command.link
-            else sorted_links(self._registry)
-        )
-        return PreparedAnswer(
-            lambda at: respond(self._listing(links, command, at), at),
-            partial(self._registry.reports.collect, links),
-        )
-
-    def _listing(self, links: Sequence[ClusterLink], command: ListMirrors, now: Instant) -> Mirrors:
-        found = [
-            status.describe_mirror(self._region, link, link.mirrors[topic], now)
-            for link in links
-            for topic in sorted(link.mirrors)
-        ]
-        if not command.link:
-            found += self._orphans()
-        if command.state:
-            found = [one for one in found if one.shown.value == command.state.upper()]
-        if command.in_transition:
-            found = [one for one in found if one.transition is not None]
-        return Mirrors(tuple(found))
-
-    def _orphans(self) -> Sequence[MirrorDescription]:
-        records = [
-            decode_mirror(name, found.body)
-            for (kind, name), found in self._region.view.image.documents.items()
-            if kind == MIRROR_KIND
-        ]
-        return [self._left_behind(one) for one in records if one.link not in self._registry.links]
 
     def create(self, command: CreateMirror, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.link)
@@ -221,12 +133,13 @@ class MirrorAdministration:
             body=record.encode(),
             expected_version=known.version if known is not None else 0,
         )
-        recorded = partial(self._on_recorded, command, record, state, respond)
+        recorded = partial(self._on_recorded, record, state, respond)
         return self._region.put(item, recorded)
 
     def _check(self, record: MirrorRecord, state: TopicState, respond: Respond) -> Effects:
         """The controller says whether the topic could be made: its settings, its replicas and their placement."""
-        wanted = creation(record.topic, find_link(self._registry, record.link), state, record.spec)
+        link = find_link(self._registry, record.link)
+        wanted = creation(record.topic, link, state, record.spec, record_version=0)
         topic = NewTopic(
             name=wanted.name,
             partition_count=wanted.partition_count,
@@ -300,7 +213,6 @@ class MirrorAdministration:
 
     def _on_recorded(
         self,
-        command: CreateMirror,
         record: MirrorRecord,
         state: TopicState,
         respond: Respond,
@@ -313,12 +225,33 @@ class MirrorAdministration:
             refusal = undecided(result, f"mirror {record.topic} was not created")
             return effects + respond(refusal, now)
         effects = link.follow_documents((record.topic,), now)
-        command_for_topic = creation(record.topic, link, state, record.spec)
-        made = partial(self._on_topic_made, record, respond)
-        return effects + self._region.create_mirror_topic(command_for_topic, made)
+        return effects + self._make_topic(link, record, state, respond, now)
+
+    def _make_topic(
+        self,
+        link: ClusterLink,
+        record: MirrorRecord,
+        state: TopicState,
+        respond: Respond,
+        now: Instant,
+    ) -> Effects:
+        mirror = link.mirrors.get(record.topic)
+        version = mirror.version if mirror is not None else 0
+        made = partial(self._on_topic_made, record, version, state, respond)
+        if mirror is None:
+            because = f"mirror {record.topic} was removed meanwhile"
+            return made(Refusal(KafkaError.INVALID_UPDATE_VERSION, because), now)
+        command = creation(record.topic, link, state, record.spec, version)
+        return self._region.create_mirror_topic(command, made)
 
     def _on_topic_made(
-        self, record: MirrorRecord, respond: Respond, result: object, now: Instant
+        self,
+        record: MirrorRecord,
+        version: Offset,
+        state: TopicState,
+        respond: Respond,
+        result: object,
+        now: Instant,
     ) -> Effects:
         link = self._registry.links.get(record.link)
         because = refusal_of(result)
@@ -327,6 +260,9 @@ class MirrorAdministration:
             return self._on_there(link, record.topic, respond, now)
         if isinstance(result, Refusal) and result.error in UNKNOWN_OUTCOMES:
             return self._on_undecided(record, result, respond, now)
+        is_late = isinstance(result, Refusal) and result.error is KafkaError.INVALID_UPDATE_VERSION
+        if is_late and link is not None and _has_changed(link, record, version):
+            return self._make_topic(link, record, state, respond, now)
         code = result.error.name if isinstance(result, Refusal) else "UNKNOWN_SERVER_ERROR"
         refusal = LinkRefusal(code, f"topic {record.topic} was not made: {because}", hint=_NOT_MADE)
         withdrawn = partial(self._on_withdrawn, record, refusal, respond)
@@ -378,3 +314,11 @@ class MirrorAdministration:
             return []
         link.end_creating(topic)
         return link.mirrors[topic].made(now) if topic in link.mirrors else []
+
+
+def _has_changed(link: ClusterLink, record: MirrorRecord, version: Offset) -> bool:
+    """Whether the same mirror has another record now: an operator may have paused it while its topic was made."""
+    mirror = link.mirrors.get(record.topic)
+    if mirror is None or mirror.record.created_at != record.created_at:
+        return False
+    return mirror.version != version

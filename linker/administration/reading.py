@@ -17,7 +17,7 @@ from linker.administration.known_names import require_mirror, require_topic
 from linker.administration.lineage_facts import describe_lineage
 from linker.administration.link_administration import LinkAdministration
 from linker.administration.link_listing import list_links
-from linker.administration.mirror_administration import MirrorAdministration
+from linker.administration.mirror_queries import MirrorQueries
 from linker.administration.operation_log import operations
 from linker.administration.region_facts import describe_region
 from linker.administration.registry import PreparedAnswer, Registry, Respond, sorted_links
@@ -66,7 +66,7 @@ class Queries:
         region: RegionClient,
         registry: Registry,
         links: LinkAdministration,
-        mirrors: MirrorAdministration,
+        mirrors: MirrorQueries,
         work: SlicedWork,
     ) -> None:
         self._region = region

@@ -317,7 +317,7 @@ class MirrorTopic:
         if self.record.source_generation < state.generation:
             return self._note(replace(self.record, source_generation=state.generation))
         if count == 0:
-            command = creation(self.topic, self._link, state, self.record.spec)
+            command = creation(self.topic, self._link, state, self.record.spec, self.version)
         elif count < state.partition_count:
             # First: a broker of the source that has not heard of these partitions is behind.
             if self.record.known_at < state.metadata_offset:
@@ -367,10 +367,16 @@ class MirrorTopic:
             effects = self.follow(now) + self.refresh(now)
             assert done is None or self._proposed != done, done  # the image must show the change
             return effects
+        if self._was_of_another_version(self._proposed):
+            return self.follow(now)
         changed = because != self.config_trouble
         self.config_trouble = because
         self._retry_later(now)
         return [Changed(f"mirror {self.topic}", "not in step", because)] if changed else []
+
+    def _was_of_another_version(self, proposed: object) -> bool:
+        """Whether a topic could not be made as its record has changed since, which this coordinator knows by now."""
+        return isinstance(proposed, CreateMirrorTopic) and proposed.record_version != self.version
 
     def _retry_later(self, now: Instant) -> None:
         if self._retry is None:

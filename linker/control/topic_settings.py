@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from brokers.errors import KafkaError, Refusal
+from brokers.ids import Offset
 from brokers.metadata.commands.config_commands import ConfigOperation, ConfigOutcome
 from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
 from brokers.metadata.commands.topic_commands import TopicOutcome
@@ -38,9 +39,11 @@ def with_policy(configs: Mapping[str, str], in_force: str) -> Mapping[str, str]:
 
 
 def creation(
-    topic: str, link: LinkOfMirror, state: TopicState, spec: TopicSpec
+    topic: str, link: LinkOfMirror, state: TopicState, spec: TopicSpec, record_version: Offset
 ) -> CreateMirrorTopic:
-    """The local topic of a new mirror: the source's partitions and synced settings, and what the operator wants."""
+    """The local topic of a new mirror: the source's partitions and synced settings, and what the operator wants.
+
+    `record_version`: of the mirror's record; 0 where it is not written yet."""
     in_step = link.config.value("topic.config.sync.include")
     return CreateMirrorTopic(
         name=topic,
@@ -53,6 +56,7 @@ def creation(
         leader_epochs=dict(enumerate(state.leader_epochs)),
         replication_factor=spec.replication_factor,
         record_kind=MIRROR_KIND,
+        record_version=record_version,
     )
 
 

@@ -17,7 +17,8 @@ class CreateMirrorTopic:
 
     `leader_epochs` are the lowest leader epochs with which the partitions may begin. With a `replication_factor` the
     region's default placement does not apply, as in CreateTopics. With a `record_kind` there must be a document of this
-    kind and the topic's name, the mirror's record: INVALID_UPDATE_VERSION if it was removed.
+    kind and the topic's name, the mirror's record, and of `record_version`: INVALID_UPDATE_VERSION if it was removed,
+    or has changed. A controller of an older release does not look at the version.
     """
 
     name: str
@@ -29,6 +30,7 @@ class CreateMirrorTopic:
     record_kind: str = (
         ""  # empty: no document is needed; a controller of an older release needs none ever
     )
+    record_version: Offset = 0  # 0: any, as a broker of an older release has it
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,7 @@ def creation_to_wire(message: type[_Creation], command: CreateMirrorTopic) -> _C
         leader_epochs=leader_epochs_to_wire(command.leader_epochs),
         replication_factor=command.replication_factor,
         record_kind=command.record_kind,
+        record_version=command.record_version,
     )
 
 
@@ -91,6 +92,7 @@ def creation_from_wire(request: CreateMirrorTopicRequest | NewMirrorTopic) -> Cr
         leader_epochs=leader_epochs_from_wire(request.leader_epochs),
         replication_factor=request.replication_factor,
         record_kind=request.record_kind,
+        record_version=request.record_version,
     )
 
 

@@ -76,9 +76,7 @@ def _create(
     name, count = command.name, command.partition_count
     check_name_is_free(image, ChainMap(taken, image.topic_names_by_metric), name)
     _check_not_internal(name)
-    if command.record_kind and (command.record_kind, name) not in image.documents:
-        because = f"{command.record_kind} {name} was removed meanwhile"
-        raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
+    _check_record(image, command)
     if count < 1:
         raise Refusal(KafkaError.INVALID_PARTITIONS, f"{count} partitions; a topic has at least 1")
     configs = check_configs(name, dict(command.configs))
@@ -99,6 +97,18 @@ def _create(
     records, outcome = new_topic(rules, image, name, assignments, configs, command.leader_epochs)
     writer = TopicWriterRecord(topic_id=outcome.topic_id, writer=command.writer)
     return ControllerResult((*records, writer), outcome)
+
+
+def _check_record(image: Image, command: CreateMirrorTopic) -> None:
+    """Raises Refusal where the command is late: the mirror's record is not the one that it was decided upon."""
+    kind, name, expected = command.record_kind, command.name, command.record_version
+    version = image.document_version(kind, name)
+    if kind and version == 0:
+        because = f"{kind} {name} was removed meanwhile"
+        raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
+    if kind and expected not in (0, version):
+        because = f"{kind} {name} is at version {version}, not {expected}"
+        raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
 
 
 def _each(items: Iterable[ItemT], decide: Callable[[ItemT], ControllerResult]) -> ControllerResult:

@@ -19,6 +19,7 @@ class CreateMirrorTopicRequest(Message):
         "leader_epochs",
         "replication_factor",
         "record_kind",
+        "record_version",
     )
 
     def __init__(
@@ -31,6 +32,7 @@ class CreateMirrorTopicRequest(Message):
         leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
         replication_factor: int = -1,
         record_kind: str = "",
+        record_version: int = 0,
     ) -> None:
         self.name = name
         self.partition_count = partition_count
@@ -39,6 +41,7 @@ class CreateMirrorTopicRequest(Message):
         self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
         self.replication_factor = replication_factor
         self.record_kind = record_kind
+        self.record_version = record_version
 
 
 class MirrorTopicConfig(Message):
@@ -760,6 +763,7 @@ class NewMirrorTopic(Message):
         "leader_epochs",
         "replication_factor",
         "record_kind",
+        "record_version",
     )
 
     def __init__(
@@ -772,6 +776,7 @@ class NewMirrorTopic(Message):
         leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
         replication_factor: int = 0,
         record_kind: str = "",
+        record_version: int = 0,
     ) -> None:
         self.name = name
         self.partition_count = partition_count
@@ -780,6 +785,7 @@ class NewMirrorTopic(Message):
         self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
         self.replication_factor = replication_factor
         self.record_kind = record_kind
+        self.record_version = record_version
 
 
 class CreateMirrorTopicsResponse(Message):

@@ -302,7 +302,7 @@ def test_no_topic_is_made_for_a_mirror_that_was_withdrawn_meanwhile() -> None:
     link = here.linker.links["west-east"]
     state_of_orders = link.mirrors["orders"].source_state
     assert state_of_orders is not None
-    late = submit(here, creation("a.b", link, state_of_orders, TopicSpec()))
+    late = submit(here, creation("a.b", link, state_of_orders, TopicSpec(), 0))
     assert "a.b" not in here.view.image.topics_by_name
     assert isinstance(late, Refusal) and late.error is KafkaError.INVALID_UPDATE_VERSION
     assert isinstance(here.ask(create), MirrorDescription)

@@ -298,7 +298,7 @@ def test_a_mirror_has_the_configurations_that_were_asked_for_and_its_record_keep
     mirror = world.destination.linker.links["west-east"].mirrors["bills"]
     settings = LinkSettings(world.destination.linker.links["west-east"].record, 0)
     state = TopicState("bills", partition_count=3)
-    again = creation("bills", settings, state, mirror.record.spec)
+    again = creation("bills", settings, state, mirror.record.spec, mirror.version)
     assert (again.configs, again.partition_count) == ({"flush.messages": "1"}, 3)
 
 

@@ -9,7 +9,7 @@ import pytest
 from brokers.effects import Changed
 from brokers.ids import Instant
 from linker.administration.link_administration import LinkAdministration
-from linker.administration.mirror_administration import MirrorAdministration
+from linker.administration.mirror_queries import MirrorQueries
 from linker.administration.reading import Queries
 from linker.administration.registry import PreparedAnswer, Respond
 from linker.answers import Answer
@@ -58,7 +58,7 @@ def test_a_question_that_raises_is_refused_once_and_told(queries: type[Queries],
     node = Whole()
     region = RegionClient(node.broker.view, Random(1))
     registry: Any = None
-    parts = LinkAdministration(region, registry), MirrorAdministration(region, registry)
+    parts = LinkAdministration(region, registry), MirrorQueries(region, registry)
     answers: list[Answer | LinkRefusal] = []
 
     def respond(answer: Answer | LinkRefusal, now: Instant) -> list[Any]:

@@ -82,6 +82,7 @@ NEW_MIRRORS = st.builds(
     configs=st.dictionaries(TEXT, TEXT, max_size=3),
     leader_epochs=EPOCHS,
     record_kind=TEXT,
+    record_version=OFFSETS,
 )
 WRITER_CHANGES = st.builds(
     SetTopicWriter,

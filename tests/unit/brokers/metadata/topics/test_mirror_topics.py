@@ -104,6 +104,20 @@ def put(region: Region, kind: str, name: str, body: bytes | None) -> int:
     return version
 
 
+def test_a_mirror_is_made_only_while_its_record_is_the_one_that_was_decided_upon() -> None:
+    region = region_with_mirror()
+    versions = [put(region, "mirror", "x", body) for body in (b"1", b"2")]
+    for version, refused in ((versions[0], True), (versions[1] + 1, True), (versions[1], False)):
+        command = CreateMirrorTopic(
+            name="x", partition_count=1, writer="e", record_kind="mirror", record_version=version
+        )
+        if refused:
+            assert refusal(region, command) is KafkaError.INVALID_UPDATE_VERSION
+        else:
+            region.do(command)
+    assert region.image.topics_by_name["x"].writer == "e"
+
+
 def test_a_writer_is_changed_only_while_the_documents_are_those_that_were_decided_upon() -> None:
     region = region_with_mirror()
     before = put(region, "mirror", "m", b"1")
