@@ -99,6 +99,10 @@ class Failback:
         west.wait(lambda: west.at("link", "describe", LINK)["link_state"] == "ACTIVE")
         west.at("mirror", "truncate-and-restore", *self.topics, "--link", LINK)
 
+    def stop(self) -> None:
+        for follower in self.followers:
+            follower.stop()
+
     # --- the verdict ---
 
     def judge(self, audit: Path) -> int:
@@ -160,6 +164,7 @@ def test_a_producer_follows_a_failover_and_a_failback(tmp_path: Path, resources:
     resources.callback(area.close)
     area.up()
     failback = Failback(area)
+    resources.callback(failback.stop)
     failback.begin("bidirectional", [ConfluentFollower(both(area), "orders", PARTITIONS, 0.01)])
     failback.round()
     assert failback.judge(tmp_path / "audit") >= RECORDS
@@ -181,6 +186,7 @@ def test_ten_failovers_and_failbacks_in_a_row(
     resources.callback(area.close)
     area.up()
     failback = Failback(area)
+    resources.callback(failback.stop)
     followers = [
         ConfluentFollower(both(area), "by-librdkafka", PARTITIONS, 0.01),
         AioFollower(both(area), "by-aiokafka", PARTITIONS),
