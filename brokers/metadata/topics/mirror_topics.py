@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import INTERNAL_TOPICS, LeaderEpoch
+from brokers.ids import INTERNAL_TOPICS, LeaderEpoch, Offset
 from brokers.metadata.commands.controller_result import ControllerResult, RecordBudget
 from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
@@ -101,12 +101,18 @@ def _create(
 
 def _check_record(image: Image, command: CreateMirrorTopic) -> None:
     """Raises Refusal where the command is late: the mirror's record is not the one that it was decided upon."""
-    kind, name, expected = command.record_kind, command.name, command.record_version
-    version = image.document_version(kind, name)
-    if kind and version == 0:
+    kind, name = command.record_kind, command.name
+    if kind and not image.document_version(kind, name):
         because = f"{kind} {name} was removed meanwhile"
         raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
-    if kind and expected not in (0, version):
+    if kind and command.record_version:
+        _check_version(image, kind, name, command.record_version)
+
+
+def _check_version(image: Image, kind: str, name: str, expected: Offset) -> None:
+    """Raises Refusal where the document is another one than was expected; 0: none."""
+    version = image.document_version(kind, name)
+    if version != expected:
         because = f"{kind} {name} is at version {version}, not {expected}"
         raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
 
@@ -176,10 +182,7 @@ def _check_decided_upon(image: Image, topic: TopicImage, command: SetTopicWriter
         because = f"{topic.name} was deleted meanwhile, and made anew"
         raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
     for (kind, name), expected in command.expected_versions.items():
-        version = image.document_version(kind, name)
-        if version != expected:
-            because = f"{kind} {name} is at version {version}, not {expected}"
-            raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
+        _check_version(image, kind, name, expected)
 
 
 def set_topic_writers(image: Image, command: SetTopicWriters) -> ControllerResult:
